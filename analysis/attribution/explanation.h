@@ -1,0 +1,163 @@
+// What the analysis says of one cell: each late frame's time, tiled, and why it was late.
+//
+// The lengths of a miss's segments sum to completion - release, to the nanosecond; the occupants of
+// a wait tile it; the rows of `causes` are disjoint and sum to the sum over late frames of
+// (completion - release - min(ran, demand)). Times are CLOCK_MONOTONIC ns, intervals half-open.
+#ifndef WHYLATE_ANALYSIS_ATTRIBUTION_EXPLANATION_H_
+#define WHYLATE_ANALYSIS_ATTRIBUTION_EXPLANATION_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/model/frame.h"
+#include "analysis/model/ids.h"
+#include "analysis/model/recording.h"
+
+namespace whylate {
+
+enum class SegmentKind : uint8_t {
+  kLateRelease,
+  kWakeupDispatch,
+  kRunqueueWait,
+  kPreempted,
+  kRunning,
+  kBlocked,
+  kThrottled,
+  kCarryOver,
+  kUnknown,
+};
+
+enum class PartKind : uint8_t { kNmi, kIrq, kSoftirq, kSteal, kSlow };
+
+// In the order in which they are tested at an instant of a wait; the first match is the decision.
+enum class Decision : uint8_t {
+  kRtBandwidth,
+  kIdleExit,
+  kNotPreemptible,
+  kHigherClass,
+  kPlacement,
+  kMissedPull,
+  kDisplaced,
+  kSlice,
+  kNoPreempt,
+  kUndetermined,
+};
+
+enum class Confidence : uint8_t { kComplete, kIncomplete };
+
+// The names used in JSON and text: "late_release", "irq", "no_preempt", "complete".
+std::string ToString(SegmentKind kind);
+std::string ToString(PartKind kind);
+std::string ToString(Decision decision);
+std::string ToString(Confidence confidence);
+
+// An amount of time inside a running segment or an occupant's stint; its position is not known.
+struct Part {
+  PartKind kind = PartKind::kIrq;
+  int64_t ns = 0;
+  bool prorated = false;
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+// One stretch of one task (or idle) on the CPU that the waiting task was queued on.
+struct Occupant {
+  std::string task;  // its name at that time; raw, hostile
+  std::optional<Tid> tid;
+  Role role;
+  CpuId cpu;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  Decision decision = Decision::kUndetermined;  // the one with most ns of this stretch
+  std::vector<Part> parts;
+  friend bool operator==(const Occupant&, const Occupant&) = default;
+};
+
+// The waiting task was moved to another runqueue.
+struct Migration {
+  CpuId from;
+  CpuId to;
+  int64_t time_ns = 0;
+  friend bool operator==(const Migration&, const Migration&) = default;
+};
+
+struct Segment {
+  SegmentKind kind = SegmentKind::kUnknown;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  std::optional<CpuId> cpu;
+  std::vector<Part> parts;          // kRunning
+  std::vector<Occupant> occupants;  // kRunqueueWait, kPreempted
+  // Of a wait: while another CPU that the task was allowed to use was idle; of that, while no such
+  // CPU ran the idle task itself, only SCHED_IDLE tasks.
+  int64_t avoidable_ns = 0;
+  int64_t avoidable_sched_idle_ns = 0;
+  // The same where the affinity, the CPU it was queued on or what that CPU did is not known.
+  int64_t possibly_avoidable_ns = 0;
+  // While an allowed CPU was idle that load balancing does not reach, and no other.
+  int64_t not_balanced_ns = 0;
+  std::vector<Migration> migrations;  // of a wait
+  bool repaired = false;              // one of its ends was rebuilt across a chain break
+  std::optional<Decision> decision;   // the headline of a wait
+  std::string waker;                  // who ended a block, or began the wait
+  std::string reason;                 // kUnknown: why it is unknown
+  friend bool operator==(const Segment&, const Segment&) = default;
+};
+
+struct Verdict {
+  std::string subject;                // who; "A & B" where joint
+  std::vector<std::string> subjects;  // more than one where joint
+  std::string kind;                   // of its segments ("runqueue_wait"), or "overload"
+  std::optional<Decision> decision;
+  bool sufficient = false;  // the frame would have met its deadline without it
+  int64_t margin_ns = 0;    // deadline - (completion - saving)
+  Confidence confidence = Confidence::kComplete;
+  int64_t repaired_ns = 0;
+  friend bool operator==(const Verdict&, const Verdict&) = default;
+};
+
+struct Miss {
+  Frame frame;
+  int64_t deadline_ns = 0;
+  int64_t dropped = 0;
+  std::vector<Segment> segments;   // empty without a trace
+  std::optional<Verdict> verdict;  // unset without a trace
+};
+
+struct CauseRow {
+  std::string subject;
+  std::string kind;
+  std::optional<Decision> decision;
+  int64_t frames = 0;
+  int64_t frames_incomplete = 0;
+  int64_t ns = 0;
+};
+
+struct SubjectRow {
+  std::string subject;
+  int64_t frames = 0;
+  int64_t frames_incomplete = 0;
+  int64_t frames_saved = 0;
+  int64_t ns = 0;
+};
+
+struct TraceTotals {
+  std::string source;
+  uint64_t events = 0;
+  uint64_t lost = 0;
+  uint64_t breaks = 0;
+  int64_t repaired_ns = 0;
+  uint64_t recursion_misses = 0;
+};
+
+struct Explanation {
+  std::vector<Miss> misses;
+  std::vector<CauseRow> causes;
+  std::vector<SubjectRow> subjects;
+  std::optional<TraceTotals> trace;
+};
+
+}  // namespace whylate
+
+#endif  // WHYLATE_ANALYSIS_ATTRIBUTION_EXPLANATION_H_

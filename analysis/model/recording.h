@@ -1,0 +1,93 @@
+// Everything that was observed of one cell: the input of the analysis, and all of it.
+//
+// The same Recording always gives the same verdicts, on any machine. Events are in total order (see
+// Before() in sched_event.h). A Recording without events is valid: it has frames, and no reasons.
+#ifndef WHYLATE_ANALYSIS_MODEL_RECORDING_H_
+#define WHYLATE_ANALYSIS_MODEL_RECORDING_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/model/cpu_set.h"
+#include "analysis/model/frame.h"
+#include "analysis/model/ids.h"
+#include "analysis/model/sched_event.h"
+
+namespace whylate {
+
+enum class RoleKind : uint8_t { kWorkload, kLoad, kKernel, kObserver, kOther, kIdle, kUnknown };
+
+struct Role {
+  RoleKind kind = RoleKind::kUnknown;
+  std::string load;  // for kLoad: the part's name ("burn" of burn+write)
+  friend auto operator<=>(const Role&, const Role&) = default;
+
+  // "workload", "load:burn", "kernel", "observer", "other", "idle", "unknown".
+  std::string ToString() const;
+};
+
+// Processes (and all their descendants, by fork) that play a role.
+struct RoleAssignment {
+  Tgid tgid;
+  Role role;
+  friend bool operator==(const RoleAssignment&, const RoleAssignment&) = default;
+};
+
+// Records that `cpu` tried to emit and could not, between its delivered neighbours.
+struct LossInterval {
+  CpuId cpu;
+  int64_t begin_ns = 0;  // of the last record delivered before the gap (or the recording's begin)
+  int64_t end_ns = 0;    // of the first one after it (or the recording's end)
+  uint64_t count = 0;
+  friend bool operator==(const LossInterval&, const LossInterval&) = default;
+};
+
+// A stretch, of all CPUs, whose events the consumer received and did not keep, because no late
+// frame needs them. Nothing is known in it, and nothing is lost.
+struct OmittedInterval {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  friend bool operator==(const OmittedInterval&, const OmittedInterval&) = default;
+};
+
+struct CpuDescription {
+  CpuId cpu;
+  bool online = true;
+  bool isolated = false;  // outside the scheduler's load balancing (isolcpus, cpuset partition)
+  friend bool operator==(const CpuDescription&, const CpuDescription&) = default;
+};
+
+struct TraceFacts {
+  std::string source;  // "bpf", "tracefs", a file format
+  uint64_t events = 0;
+  uint64_t lost = 0;
+  uint64_t recursion_misses = 0;
+  bool has_steal_clock = false;
+  friend bool operator==(const TraceFacts&, const TraceFacts&) = default;
+};
+
+struct Recording {
+  std::string workload;
+  std::string load;
+  int32_t run = 0;
+
+  CellFrames frames;
+  Tid watched;                           // the thread that the frames belong to
+  std::optional<CpuSet> allowed_before;  // the owner's reading before the first frame
+  std::optional<CpuSet> allowed_after;   // and after the last one
+
+  std::optional<TraceFacts> trace;  // unset: nothing was captured
+  int64_t begin_ns = 0;             // of the capture
+  int64_t end_ns = 0;
+  std::vector<SchedEvent> events;
+  std::vector<LossInterval> losses;
+  std::vector<OmittedInterval> omitted;
+  std::vector<RoleAssignment> roles;
+  std::vector<CpuDescription> cpus;
+};
+
+}  // namespace whylate
+
+#endif  // WHYLATE_ANALYSIS_MODEL_RECORDING_H_

@@ -1,0 +1,190 @@
+// One scheduler event, as any trace source delivers it: facts of one instant on one CPU.
+//
+// Times are CLOCK_MONOTONIC nanoseconds. The total order of a recording is (time, cpu, sequence);
+// `sequence` counts the events that a CPU tried to emit, so that a hole in it is a loss. What a
+// source cannot know is std::nullopt or an enumerator kUnknown, never 0 or -1. Tid 0 is the idle
+// task.
+//
+// Task names are not carried per event: kTaskName events (at attach, fork, exec, rename) bind them.
+#ifndef WHYLATE_ANALYSIS_MODEL_SCHED_EVENT_H_
+#define WHYLATE_ANALYSIS_MODEL_SCHED_EVENT_H_
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "analysis/model/cpu_set.h"
+#include "analysis/model/ids.h"
+
+namespace whylate {
+
+// The effective scheduling class, highest first. kIdlePolicy is SCHED_IDLE, kIdle the idle task.
+enum class SchedClass : uint8_t {
+  kStop,
+  kDeadline,
+  kRealTime,
+  kFair,
+  kExt,
+  kIdlePolicy,
+  kIdle,
+  kUnknown,
+};
+
+// How a task left a CPU, classified in this order: sched_delayed -> blocked; throttled; on_rq == 0
+// -> blocked; else runnable (kernel/sched/core.c, __schedule(); delayed dequeue since 6.12).
+enum class SwitchOut : uint8_t { kRunnable, kBlocked, kThrottled, kExited, kUnknown };
+
+enum class WakerContext : uint8_t { kTask, kHardIrq, kSoftIrq, kNmi, kUnknown };
+
+// A task's standing at one instant. `rt_priority` is 1..99 for kRealTime (effective, after priority
+// inheritance), else unset. `nice` for the fair class.
+struct TaskStanding {
+  SchedClass sched_class = SchedClass::kUnknown;
+  std::optional<int32_t> rt_priority;
+  std::optional<int32_t> nice;
+  friend bool operator==(const TaskStanding&, const TaskStanding&) = default;
+};
+
+// Cumulative time that this CPU has lost to each, where the kernel counts it.
+struct StolenTime {
+  std::optional<int64_t> irq_ns;
+  std::optional<int64_t> softirq_ns;
+  std::optional<int64_t> steal_ns;
+  friend bool operator==(const StolenTime&, const StolenTime&) = default;
+};
+
+struct SwitchEvent {
+  Tid prev;
+  Tid next;
+  SwitchOut out = SwitchOut::kUnknown;
+  uint32_t prev_state = 0;  // raw, as the tracepoint's argument
+  TaskStanding prev_standing;
+  TaskStanding next_standing;
+  bool next_by_dl_server = false;  // the fair server picked it (6.12 and later)
+  // For the repair of chain breaks, already in CLOCK_MONOTONIC: when prev last came onto a CPU and
+  // when next was last queued, by the kernel's own sched_info.
+  std::optional<int64_t> prev_arrival_ns;
+  std::optional<int64_t> next_queued_ns;
+  StolenTime stolen;
+  // Affinity, read where the task is watched.
+  std::optional<CpuSet> prev_allowed;
+  std::optional<CpuSet> next_allowed;
+  friend bool operator==(const SwitchEvent&, const SwitchEvent&) = default;
+};
+
+// sched_waking: the first of several before one wakeup is the one that counts. The tracepoint's
+// target CPU is the wakee's previous CPU, not its placement.
+struct WakingEvent {
+  Tid wakee;
+  Tid waker;  // the task current on the CPU where the waking happened
+  WakerContext context = WakerContext::kUnknown;
+  std::optional<int32_t> irq;        // number, where context is kHardIrq and the source knows it
+  std::string source_name;           // irq handler or softirq vector by name, or empty
+  std::optional<bool> wakee_on_rq;   // true: a delayed-dequeue task, no placement follows
+  std::optional<bool> wakee_on_cpu;  // true: still running, the waking is pending
+  std::optional<CpuSet> allowed;     // the wakee's, where it is watched
+  friend bool operator==(const WakingEvent&, const WakingEvent&) = default;
+};
+
+// sched_wakeup and sched_wakeup_new: the task is on the runqueue of `target` now.
+struct WakeupEvent {
+  Tid wakee;
+  CpuId target;
+  bool is_new = false;
+  TaskStanding standing;
+  friend bool operator==(const WakeupEvent&, const WakeupEvent&) = default;
+};
+
+struct MigrateEvent {
+  Tid task;
+  CpuId from;
+  CpuId to;
+  friend bool operator==(const MigrateEvent&, const MigrateEvent&) = default;
+};
+
+struct ForkEvent {
+  Tid parent;
+  Tid child;
+  Tgid child_tgid;
+  friend bool operator==(const ForkEvent&, const ForkEvent&) = default;
+};
+
+struct ExitEvent {
+  Tid task;
+  friend bool operator==(const ExitEvent&, const ExitEvent&) = default;
+};
+
+// Binds a name to a tid, from this instant on: at attach, fork, exec and rename.
+struct TaskNameEvent {
+  Tid task;
+  std::optional<Tgid> tgid;
+  std::string name;  // raw bytes from the kernel: hostile
+  bool is_kernel_thread = false;
+  friend bool operator==(const TaskNameEvent&, const TaskNameEvent&) = default;
+};
+
+// A watched task arms its high-resolution sleep. `absolute`: the wake-up is a fixed instant; else
+// it moves with the task.
+struct TimerStartEvent {
+  Tid task;
+  int64_t expires_ns = 0;
+  bool absolute = false;
+  friend bool operator==(const TimerStartEvent&, const TimerStartEvent&) = default;
+};
+
+// The timer of a watched task's sleep fires: `now_ns` - `expires_ns` is the timer's own lateness.
+struct TimerExpireEvent {
+  Tid task;
+  int64_t expires_ns = 0;
+  int64_t now_ns = 0;
+  friend bool operator==(const TimerExpireEvent&, const TimerExpireEvent&) = default;
+};
+
+struct AffinityEvent {
+  Tid task;
+  CpuSet allowed;
+  friend bool operator==(const AffinityEvent&, const AffinityEvent&) = default;
+};
+
+// What ran on `SchedEvent::cpu` when the recording began.
+struct CpuSeedEvent {
+  Tid current;
+  TaskStanding standing;
+  friend bool operator==(const CpuSeedEvent&, const CpuSeedEvent&) = default;
+};
+
+// A task that existed when the recording began, and whether it was queued.
+struct TaskSeedEvent {
+  Tid task;
+  bool on_rq = false;
+  CpuId queued_on;
+  TaskStanding standing;
+  std::optional<CpuSet> allowed;
+  friend bool operator==(const TaskSeedEvent&, const TaskSeedEvent&) = default;
+};
+
+using SchedEventBody = std::variant<SwitchEvent, WakingEvent, WakeupEvent, MigrateEvent, ForkEvent,
+                                    ExitEvent, TaskNameEvent, TimerStartEvent, TimerExpireEvent,
+                                    AffinityEvent, CpuSeedEvent, TaskSeedEvent>;
+
+struct SchedEvent {
+  int64_t time_ns = 0;
+  CpuId cpu;
+  uint64_t sequence = 0;
+  SchedEventBody body;
+
+  friend bool operator==(const SchedEvent&, const SchedEvent&) = default;
+};
+
+// The total order of a recording.
+inline bool Before(const SchedEvent& a, const SchedEvent& b) {
+  if (a.time_ns != b.time_ns) return a.time_ns < b.time_ns;
+  if (a.cpu != b.cpu) return a.cpu < b.cpu;
+  return a.sequence < b.sequence;
+}
+
+}  // namespace whylate
+
+#endif  // WHYLATE_ANALYSIS_MODEL_SCHED_EVENT_H_

@@ -1,0 +1,255 @@
+#include "analysis/report/explanation_json.h"
+
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+
+namespace whylate {
+namespace {
+
+constexpr std::array kSegmentKinds = {
+    SegmentKind::kLateRelease, SegmentKind::kWakeupDispatch, SegmentKind::kRunqueueWait,
+    SegmentKind::kPreempted,   SegmentKind::kRunning,        SegmentKind::kBlocked,
+    SegmentKind::kThrottled,   SegmentKind::kCarryOver,      SegmentKind::kUnknown};
+constexpr std::array kPartKinds = {PartKind::kNmi, PartKind::kIrq, PartKind::kSoftirq,
+                                   PartKind::kSteal, PartKind::kSlow};
+constexpr std::array kDecisions = {Decision::kRtBandwidth,    Decision::kIdleExit,
+                                   Decision::kNotPreemptible, Decision::kHigherClass,
+                                   Decision::kPlacement,      Decision::kMissedPull,
+                                   Decision::kDisplaced,      Decision::kSlice,
+                                   Decision::kNoPreempt,      Decision::kUndetermined};
+constexpr std::array kConfidences = {Confidence::kComplete, Confidence::kIncomplete};
+
+template <typename Enum, size_t N>
+Enum EnumOf(const std::array<Enum, N>& values, const std::string& name) {
+  for (Enum value : values) {
+    if (ToString(value) == name) return value;
+  }
+  throw std::invalid_argument(absl::StrCat("'", name, "' is no name of this schema"));
+}
+
+Json DecisionJson(const std::optional<Decision>& decision) {
+  return decision ? Json(ToString(*decision)) : Json(nullptr);
+}
+
+std::optional<Decision> DecisionField(const Json& object) {
+  const auto name = OptionalField<std::string>(object, "decision");
+  if (!name) return std::nullopt;
+  return EnumOf(kDecisions, *name);
+}
+
+Role RoleFromName(const std::string& name) {
+  absl::string_view rest = name;
+  if (absl::ConsumePrefix(&rest, "load:")) return Role{RoleKind::kLoad, std::string(rest)};
+  for (RoleKind kind : {RoleKind::kWorkload, RoleKind::kKernel, RoleKind::kObserver,
+                        RoleKind::kOther, RoleKind::kIdle}) {
+    if (Role{kind, ""}.ToString() == name) return Role{kind, ""};
+  }
+  return Role{};
+}
+
+Json PartsJson(const std::vector<Part>& parts) {
+  Json list = Json::array();
+  for (const Part& part : parts) {
+    Json row = {{"kind", ToString(part.kind)}, {"ns", part.ns}};
+    if (part.prorated) row["prorated"] = true;
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+std::vector<Part> PartsFromJson(const Json& list) {
+  std::vector<Part> parts;
+  for (const Json& row : list) {
+    parts.push_back({EnumOf(kPartKinds, row.at("kind").get<std::string>()),
+                     row.at("ns").get<int64_t>(), row.value("prorated", false)});
+  }
+  return parts;
+}
+
+Json OccupantJson(const Occupant& occupant, int64_t origin_ns) {
+  return {{"task", occupant.task},
+          {"tid", occupant.tid ? Json(occupant.tid->value) : Json(nullptr)},
+          {"role", occupant.role.ToString()},
+          {"cpu", occupant.cpu.value},
+          {"start_ns", occupant.start_ns - origin_ns},
+          {"end_ns", occupant.end_ns - origin_ns},
+          {"ns", occupant.end_ns - occupant.start_ns},
+          {"decision", ToString(occupant.decision)},
+          {"parts", PartsJson(occupant.parts)}};
+}
+
+Occupant OccupantFromJson(const Json& row, int64_t origin_ns) {
+  Occupant occupant;
+  occupant.task = row.at("task").get<std::string>();
+  if (const auto tid = OptionalField<int32_t>(row, "tid")) occupant.tid = Tid{*tid};
+  occupant.role = RoleFromName(row.at("role").get<std::string>());
+  occupant.cpu = CpuId{row.at("cpu").get<int32_t>()};
+  occupant.start_ns = row.at("start_ns").get<int64_t>() + origin_ns;
+  occupant.end_ns = row.at("end_ns").get<int64_t>() + origin_ns;
+  occupant.decision = EnumOf(kDecisions, row.at("decision").get<std::string>());
+  occupant.parts = PartsFromJson(row.at("parts"));
+  return occupant;
+}
+
+Json SegmentJson(const Segment& segment, int64_t origin_ns) {
+  Json occupants = Json::array();
+  for (const Occupant& occupant : segment.occupants) {
+    occupants.push_back(OccupantJson(occupant, origin_ns));
+  }
+  return {{"kind", ToString(segment.kind)},
+          {"start_ns", segment.start_ns - origin_ns},
+          {"end_ns", segment.end_ns - origin_ns},
+          {"cpu", segment.cpu ? Json(segment.cpu->value) : Json(nullptr)},
+          {"parts", PartsJson(segment.parts)},
+          {"occupants", std::move(occupants)},
+          {"avoidable_ns", segment.avoidable_ns},
+          {"possibly_avoidable_ns", segment.possibly_avoidable_ns},
+          {"decision", DecisionJson(segment.decision)},
+          {"waker", segment.waker.empty() ? Json(nullptr) : Json(segment.waker)},
+          {"reason", segment.reason.empty() ? Json(nullptr) : Json(segment.reason)}};
+}
+
+Segment SegmentFromJson(const Json& row, int64_t origin_ns) {
+  Segment segment;
+  segment.kind = EnumOf(kSegmentKinds, row.at("kind").get<std::string>());
+  segment.start_ns = row.at("start_ns").get<int64_t>() + origin_ns;
+  segment.end_ns = row.at("end_ns").get<int64_t>() + origin_ns;
+  if (const auto cpu = OptionalField<int32_t>(row, "cpu")) segment.cpu = CpuId{*cpu};
+  segment.parts = PartsFromJson(row.at("parts"));
+  for (const Json& occupant : row.at("occupants")) {
+    segment.occupants.push_back(OccupantFromJson(occupant, origin_ns));
+  }
+  segment.avoidable_ns = row.at("avoidable_ns").get<int64_t>();
+  segment.possibly_avoidable_ns = row.at("possibly_avoidable_ns").get<int64_t>();
+  segment.decision = DecisionField(row);
+  segment.waker = OptionalField<std::string>(row, "waker").value_or("");
+  segment.reason = OptionalField<std::string>(row, "reason").value_or("");
+  return segment;
+}
+
+Json VerdictJson(const Verdict& verdict) {
+  return {{"subject", verdict.subject},
+          {"subjects", verdict.subjects},
+          {"kind", verdict.kind},
+          {"decision", DecisionJson(verdict.decision)},
+          {"sufficient", verdict.sufficient},
+          {"margin_ns", verdict.margin_ns},
+          {"confidence", ToString(verdict.confidence)},
+          {"repaired_ns", verdict.repaired_ns}};
+}
+
+Verdict VerdictFromJson(const Json& row) {
+  Verdict verdict;
+  verdict.subject = row.at("subject").get<std::string>();
+  verdict.subjects = row.at("subjects").get<std::vector<std::string>>();
+  verdict.kind = row.at("kind").get<std::string>();
+  verdict.decision = DecisionField(row);
+  verdict.sufficient = row.at("sufficient").get<bool>();
+  verdict.margin_ns = row.at("margin_ns").get<int64_t>();
+  verdict.confidence = EnumOf(kConfidences, row.at("confidence").get<std::string>());
+  verdict.repaired_ns = row.at("repaired_ns").get<int64_t>();
+  return verdict;
+}
+
+Json MissJson(const Miss& miss, int64_t origin_ns) {
+  Json segments = Json::array();
+  for (const Segment& segment : miss.segments) segments.push_back(SegmentJson(segment, origin_ns));
+  return {{"frame", miss.frame.index},
+          {"release_ns", miss.frame.release_ns - origin_ns},
+          {"start_ns", miss.frame.start_ns - origin_ns},
+          {"completion_ns", miss.frame.completion_ns - origin_ns},
+          {"deadline_ns", miss.deadline_ns - origin_ns},
+          {"dropped", miss.dropped},
+          {"segments", std::move(segments)},
+          {"verdict", miss.verdict ? VerdictJson(*miss.verdict) : Json(nullptr)}};
+}
+
+Miss MissFromJson(const Json& row, int64_t origin_ns) {
+  Miss miss;
+  miss.frame.index = row.at("frame").get<int64_t>();
+  miss.frame.release_ns = row.at("release_ns").get<int64_t>() + origin_ns;
+  miss.frame.start_ns = row.at("start_ns").get<int64_t>() + origin_ns;
+  miss.frame.completion_ns = row.at("completion_ns").get<int64_t>() + origin_ns;
+  miss.deadline_ns = row.at("deadline_ns").get<int64_t>() + origin_ns;
+  miss.dropped = row.at("dropped").get<int64_t>();
+  for (const Json& segment : row.at("segments")) {
+    miss.segments.push_back(SegmentFromJson(segment, origin_ns));
+  }
+  if (!row.at("verdict").is_null()) miss.verdict = VerdictFromJson(row.at("verdict"));
+  return miss;
+}
+
+Json TraceJson(const std::optional<TraceTotals>& trace) {
+  if (!trace) return nullptr;
+  return {{"source", trace->source},
+          {"events", trace->events},
+          {"lost", trace->lost},
+          {"breaks", trace->breaks},
+          {"repaired_ns", trace->repaired_ns},
+          {"recursion_misses", trace->recursion_misses}};
+}
+
+TraceTotals TraceFromJson(const Json& row) {
+  TraceTotals trace;
+  trace.source = row.at("source").get<std::string>();
+  trace.events = row.at("events").get<uint64_t>();
+  trace.lost = row.at("lost").get<uint64_t>();
+  trace.breaks = row.at("breaks").get<uint64_t>();
+  trace.repaired_ns = row.at("repaired_ns").get<int64_t>();
+  trace.recursion_misses = row.at("recursion_misses").get<uint64_t>();
+  return trace;
+}
+
+}  // namespace
+
+void AddExplanation(const Explanation& explanation, int64_t origin_ns, Json& cell) {
+  cell["trace"] = TraceJson(explanation.trace);
+  Json& misses = cell["misses"] = Json::array();
+  for (const Miss& miss : explanation.misses) misses.push_back(MissJson(miss, origin_ns));
+  Json& causes = cell["causes"] = Json::array();
+  for (const CauseRow& cause : explanation.causes) {
+    causes.push_back({{"subject", cause.subject},
+                      {"kind", cause.kind},
+                      {"decision", DecisionJson(cause.decision)},
+                      {"frames", cause.frames},
+                      {"frames_incomplete", cause.frames_incomplete},
+                      {"ns", cause.ns}});
+  }
+  Json& subjects = cell["subjects"] = Json::array();
+  for (const SubjectRow& subject : explanation.subjects) {
+    subjects.push_back({{"subject", subject.subject},
+                        {"frames", subject.frames},
+                        {"frames_incomplete", subject.frames_incomplete},
+                        {"frames_saved", subject.frames_saved},
+                        {"ns", subject.ns}});
+  }
+}
+
+Explanation ExplanationFromJson(const Json& cell, int64_t origin_ns) {
+  Explanation explanation;
+  if (!cell.at("trace").is_null()) explanation.trace = TraceFromJson(cell.at("trace"));
+  for (const Json& row : cell.at("misses")) {
+    explanation.misses.push_back(MissFromJson(row, origin_ns));
+  }
+  for (const Json& row : cell.at("causes")) {
+    explanation.causes.push_back(
+        {row.at("subject").get<std::string>(), row.at("kind").get<std::string>(),
+         DecisionField(row), row.at("frames").get<int64_t>(),
+         row.at("frames_incomplete").get<int64_t>(), row.at("ns").get<int64_t>()});
+  }
+  for (const Json& row : cell.at("subjects")) {
+    explanation.subjects.push_back(
+        {row.at("subject").get<std::string>(), row.at("frames").get<int64_t>(),
+         row.at("frames_incomplete").get<int64_t>(), row.at("frames_saved").get<int64_t>(),
+         row.at("ns").get<int64_t>()});
+  }
+  return explanation;
+}
+
+}  // namespace whylate

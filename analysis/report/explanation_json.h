@@ -1,0 +1,31 @@
+// The parts of report.json that say why: `misses`, `causes`, `subjects` and `trace` of a cell.
+//
+//   misses[]   frame, release_ns, start_ns, completion_ns, deadline_ns, dropped,
+//              segments[] {kind, start_ns, end_ns, cpu, parts[] {kind, ns}, occupants[] {task, tid,
+//                role, cpu, start_ns, end_ns, ns, decision, parts[]}, avoidable_ns,
+//                possibly_avoidable_ns, decision, waker, reason},
+//              verdict {subject, subjects[], kind, decision, sufficient, margin_ns, confidence,
+//                repaired_ns} or null
+//   causes[]   subject, kind, decision, frames, frames_incomplete, ns
+//   subjects[] subject, frames, frames_incomplete, frames_saved, ns
+//   trace      source, events, lost, breaks, repaired_ns, recursion_misses; null without a trace
+//
+// Times are relative to the cell's origin. A field that does not apply is null.
+#ifndef WHYLATE_ANALYSIS_REPORT_EXPLANATION_JSON_H_
+#define WHYLATE_ANALYSIS_REPORT_EXPLANATION_JSON_H_
+
+#include <cstdint>
+
+#include "analysis/attribution/explanation.h"
+#include "analysis/report/json_fields.h"
+
+namespace whylate {
+
+// Adds the four keys to `cell`.
+void AddExplanation(const Explanation& explanation, int64_t origin_ns, Json& cell);
+// Throws nlohmann::json exceptions on what is not of this form.
+Explanation ExplanationFromJson(const Json& cell, int64_t origin_ns);
+
+}  // namespace whylate
+
+#endif  // WHYLATE_ANALYSIS_REPORT_EXPLANATION_JSON_H_

@@ -1,0 +1,266 @@
+#include "analysis/report/report_json.h"
+
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "analysis/report/explanation_json.h"
+#include "analysis/report/json_fields.h"
+
+namespace whylate {
+namespace {
+
+constexpr std::array<std::pair<Pacing, const char*>, 3> kPacings = {{
+    {Pacing::kSkip, "skip"},
+    {Pacing::kCarry, "carry"},
+    {Pacing::kBackToBack, "back_to_back"},
+}};
+
+const char* PacingName(Pacing pacing) {
+  for (const auto& [value, name] : kPacings) {
+    if (value == pacing) return name;
+  }
+  return "";
+}
+
+Pacing PacingFromName(const std::string& name) {
+  for (const auto& [value, known] : kPacings) {
+    if (name == known) return value;
+  }
+  throw std::invalid_argument(absl::StrCat("'", name, "' is no pacing"));
+}
+
+Json OptionsJson(const SessionOptions& options) {
+  return {{"preset", options.preset},
+          {"workloads", options.workloads},
+          {"loads", options.loads},
+          {"duration_ns", options.duration_ns},
+          {"repeat", options.repeat},
+          {"cpu_percent", OptionalJson(options.cpu_percent)},
+          {"interval_us", OptionalJson(options.interval_us)},
+          {"load_threads", OptionalJson(options.load_threads)},
+          {"load_command", options.load_command},
+          {"bench_nice", OptionalJson(options.bench_nice)},
+          {"load_nice", OptionalJson(options.load_nice)},
+          {"cpus", options.cpus},
+          {"source", options.source},
+          {"workdir", options.workdir},
+          {"comment", options.comment}};
+}
+
+SessionOptions OptionsFromJson(const Json& row) {
+  SessionOptions options;
+  options.preset = row.at("preset").get<std::string>();
+  options.workloads = row.at("workloads").get<std::vector<std::string>>();
+  options.loads = row.at("loads").get<std::vector<std::string>>();
+  options.duration_ns = row.at("duration_ns").get<int64_t>();
+  options.repeat = row.at("repeat").get<int32_t>();
+  options.cpu_percent = OptionalField<double>(row, "cpu_percent");
+  options.interval_us = OptionalField<int64_t>(row, "interval_us");
+  options.load_threads = OptionalField<int32_t>(row, "load_threads");
+  options.load_command = row.at("load_command").get<std::string>();
+  options.bench_nice = OptionalField<int32_t>(row, "bench_nice");
+  options.load_nice = OptionalField<int32_t>(row, "load_nice");
+  options.cpus = row.at("cpus").get<std::string>();
+  options.source = row.at("source").get<std::string>();
+  options.workdir = row.at("workdir").get<std::string>();
+  options.comment = row.at("comment").get<std::string>();
+  return options;
+}
+
+Json FrameCountsJson(const FrameCounts& counts) {
+  return {{"due", counts.due},
+          {"met", counts.met},
+          {"late", counts.late},
+          {"dropped", counts.dropped},
+          {"censored", counts.censored}};
+}
+
+FrameCounts FrameCountsFromJson(const Json& row) {
+  return {row.at("due").get<int64_t>(), row.at("met").get<int64_t>(), row.at("late").get<int64_t>(),
+          row.at("dropped").get<int64_t>(), row.at("censored").get<int64_t>()};
+}
+
+Json LatencyJson(const std::optional<Distribution>& latency) {
+  Json row;
+  const auto put = [&](const char* key, double Distribution::*member) {
+    row[key] = latency ? Json((*latency).*member) : Json(nullptr);
+  };
+  put("mean", &Distribution::mean);
+  row["sd"] = latency ? OptionalJson(latency->sd) : Json(nullptr);
+  put("p50", &Distribution::p50);
+  put("p95", &Distribution::p95);
+  put("p99", &Distribution::p99);
+  put("p999", &Distribution::p999);
+  put("max", &Distribution::max);
+  return row;
+}
+
+Json ProgressJson(const std::optional<LoadProgress>& progress) {
+  if (!progress || progress->parts.empty()) return nullptr;
+  Json parts = Json::array();
+  for (const ProgressPart& part : progress->parts) {
+    parts.push_back({{"load", part.load},
+                     {"unit", part.unit},
+                     {"total", part.total},
+                     {"per_second", part.per_second},
+                     {"disk_bytes", OptionalJson(part.disk_bytes)},
+                     {"thread_count", OptionalJson(part.thread_count)}});
+  }
+  const ProgressPart& first = progress->parts.front();
+  return {{"unit", first.unit},
+          {"total", first.total},
+          {"per_second", first.per_second},
+          {"parts", std::move(parts)}};
+}
+
+std::optional<LoadProgress> ProgressFromJson(const Json& row) {
+  if (row.is_null()) return std::nullopt;
+  LoadProgress progress;
+  for (const Json& part : row.at("parts")) {
+    progress.parts.push_back(
+        {part.at("load").get<std::string>(), part.at("unit").get<std::string>(),
+         part.at("total").get<uint64_t>(), part.at("per_second").get<std::vector<uint64_t>>(),
+         OptionalField<int64_t>(part, "disk_bytes"), OptionalField<int64_t>(part, "thread_count")});
+  }
+  return progress;
+}
+
+Json SamplesJson(const CellFrames& cell) {
+  Json columns = {{"frame", Json::array()},    {"release_ns", Json::array()},
+                  {"start_ns", Json::array()}, {"completion_ns", Json::array()},
+                  {"cpu_ns", Json::array()},   {"demand_ns", Json::array()}};
+  for (const Frame& frame : cell.frames) {
+    columns["frame"].push_back(frame.index);
+    columns["release_ns"].push_back(frame.release_ns - cell.origin_ns);
+    columns["start_ns"].push_back(frame.start_ns - cell.origin_ns);
+    columns["completion_ns"].push_back(frame.completion_ns - cell.origin_ns);
+    columns["cpu_ns"].push_back(frame.cpu_ns);
+    columns["demand_ns"].push_back(frame.demand_ns);
+  }
+  return columns;
+}
+
+std::vector<Frame> FramesFromJson(const Json& columns, int64_t origin_ns) {
+  std::vector<Frame> frames(columns.at("frame").size());
+  for (size_t i = 0; i < frames.size(); ++i) {
+    const auto value = [&](const char* key) { return columns.at(key).at(i).get<int64_t>(); };
+    frames[i] = {value("frame"),
+                 value("release_ns") + origin_ns,
+                 value("start_ns") + origin_ns,
+                 value("completion_ns") + origin_ns,
+                 value("cpu_ns"),
+                 value("demand_ns")};
+  }
+  return frames;
+}
+
+Json CellJson(const Cell& cell) {
+  Json row = {{"workload", cell.workload},
+              {"load", cell.load},
+              {"run", cell.run},
+              {"title", cell.title},
+              {"origin_ns", absl::StrCat(cell.frames.origin_ns)},
+              {"duration_ns", cell.frames.end_ns - cell.frames.origin_ns},
+              {"pacing", PacingName(cell.frames.pacing)},
+              {"period",
+               {{"numerator_ns", cell.frames.period.numerator_ns},
+                {"denominator", cell.frames.period.denominator}}},
+              {"valid", cell.valid()},
+              {"invalid", cell.invalid},
+              {"notes", cell.notes},
+              {"frames", FrameCountsJson(cell.counts)},
+              {"latency_us", LatencyJson(cell.classic.latency_us)},
+              {"desired_cpu_pct", OptionalJson(cell.classic.desired_cpu_pct)},
+              {"deadlines_met_pct", OptionalJson(cell.classic.deadlines_met_pct)},
+              {"cpu_per_demand", OptionalJson(cell.classic.cpu_per_demand)},
+              {"load_progress", ProgressJson(cell.load_progress)},
+              {"samples", SamplesJson(cell.frames)}};
+  AddExplanation(cell.explanation, cell.frames.origin_ns, row);
+  return row;
+}
+
+Cell CellFromJson(const Json& row) {
+  Cell cell;
+  cell.workload = row.at("workload").get<std::string>();
+  cell.load = row.at("load").get<std::string>();
+  cell.run = row.at("run").get<int32_t>();
+  cell.title = row.at("title").get<std::string>();
+  cell.invalid = row.at("invalid").get<std::vector<std::string>>();
+  cell.notes = row.at("notes").get<std::vector<std::string>>();
+  CellFrames& frames = cell.frames;
+  if (!absl::SimpleAtoi(row.at("origin_ns").get<std::string>(), &frames.origin_ns)) {
+    throw std::invalid_argument("origin_ns is no number");
+  }
+  frames.end_ns = frames.origin_ns + row.at("duration_ns").get<int64_t>();
+  frames.pacing = PacingFromName(row.at("pacing").get<std::string>());
+  frames.period = {row.at("period").at("numerator_ns").get<int64_t>(),
+                   row.at("period").at("denominator").get<int64_t>()};
+  frames.frames = FramesFromJson(row.at("samples"), frames.origin_ns);
+  cell.counts = FrameCountsFromJson(row.at("frames"));
+  // A cell that ended early has no statistics; what was written then is null all the same.
+  cell.classic = ComputeClassic(frames, cell.counts);
+  cell.load_progress = ProgressFromJson(row.at("load_progress"));
+  cell.explanation = ExplanationFromJson(row, frames.origin_ns);
+  return cell;
+}
+
+Report ReportFrom(const Json& root) {
+  Report report;
+  report.label = root.at("label").get<std::string>();
+  report.version = root.at("version").get<std::string>();
+  report.run_id = root.at("run_id").get<std::string>();
+  report.started = root.at("started").get<std::string>();
+  report.finished = OptionalField<std::string>(root, "finished").value_or("");
+  report.warnings = root.at("warnings").get<std::vector<std::string>>();
+  report.loops_per_ms = root.at("loops_per_ms").get<int64_t>();
+  for (const auto& [key, value] : root.at("host").items()) {
+    report.host.push_back(
+        {key, value.is_null() ? std::nullopt : std::optional(value.get<std::string>())});
+  }
+  report.options = OptionsFromJson(root.at("options"));
+  for (const Json& row : root.at("cells")) report.cells.push_back(CellFromJson(row));
+  return report;
+}
+
+}  // namespace
+
+std::string ReportToJson(const Report& report) {
+  Json host = Json::object();
+  for (const HostFact& fact : report.host) host[fact.key] = OptionalJson(fact.value);
+  Json cells = Json::array();
+  for (const Cell& cell : report.cells) cells.push_back(CellJson(cell));
+  const Json root = {{"schema", kReportSchema},
+                     {"label", report.label},
+                     {"version", report.version},
+                     {"run_id", report.run_id},
+                     {"started", report.started},
+                     {"finished", report.finished.empty() ? Json(nullptr) : Json(report.finished)},
+                     {"warnings", report.warnings},
+                     {"host", std::move(host)},
+                     {"loops_per_ms", report.loops_per_ms},
+                     {"options", OptionsJson(report.options)},
+                     {"cells", std::move(cells)}};
+  return root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+absl::StatusOr<Report> ReportFromJson(absl::string_view text) {
+  try {
+    const Json root = Json::parse(text.begin(), text.end());
+    const std::string schema = root.is_object() ? root.value("schema", "") : "";
+    if (schema != kReportSchema) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "not a report of this version: its schema is '", schema, "', not '", kReportSchema, "'"));
+    }
+    return ReportFrom(root);
+  } catch (const std::exception& error) {
+    return absl::InvalidArgumentError(absl::StrCat("not a whole report: ", error.what()));
+  }
+}
+
+}  // namespace whylate

@@ -1,0 +1,105 @@
+#!/bin/bash
+# Runs test binaries inside Debian's own kernels, under qemu without KVM: proof that the eBPF programs
+# load and deliver on other kernels than this machine's.
+#
+#   scripts/qemu_kernels.sh build/tests/trace_bpf_test build/tests/trace_witness_test
+#
+# Needs the packages qemu-system-x86, busybox-static, cpio, and apt sources with Debian 12. Kernel
+# packages are kept in $WHYLATE_KERNEL_CACHE (default: ~/.cache/whylate-kernels). The guests get
+# $WHYLATE_QEMU_CPUS virtual CPUs (2) and must end within $WHYLATE_QEMU_SECONDS (170).
+# Exit 0: every binary passed on every kernel, and none was skipped.
+set -euo pipefail
+
+# The package that names the newest image of each series, oldest supported kernel first.
+readonly META_PACKAGES=(linux-image-cloud-amd64 linux-image-6.12-cloud-amd64)
+readonly CACHE=${WHYLATE_KERNEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/whylate-kernels}
+readonly CPUS=${WHYLATE_QEMU_CPUS:-2}
+readonly SECONDS_EACH=${WHYLATE_QEMU_SECONDS:-170}
+
+fail() {
+  echo "qemu_kernels: $*" >&2
+  exit 1
+}
+
+# Path of the kernel that `meta` depends on, downloaded if it is not there yet.
+fetch_kernel() {
+  local meta=$1 package deb
+  package=$(apt-cache depends "$meta" 2>/dev/null | sed -n 's/^ *Depends: //p' | head -n 1)
+  [[ -n $package ]] || fail "apt knows no package $meta (apt-get update?)"
+  if [[ ! -e $CACHE/$package.vmlinuz ]]; then
+    (cd "$CACHE" && apt-get download "$package" >&2) || fail "cannot download $package"
+    deb=$(ls -t "$CACHE/$package"_*.deb | head -n 1)
+    dpkg-deb --fsys-tarfile "$deb" |
+      tar -xO --wildcards './boot/vmlinuz-*' >"$CACHE/$package.vmlinuz.part"
+    mv "$CACHE/$package.vmlinuz.part" "$CACHE/$package.vmlinuz"
+    rm "$deb"
+  fi
+  echo "$CACHE/$package.vmlinuz"
+}
+
+# An initramfs with busybox, the binaries, and the libraries they load.
+make_initramfs() {
+  local root=$1 binary library
+  shift
+  mkdir -p "$root"/{bin,proc,sys,dev,tmp,tests}
+  cp "$(command -v busybox)" "$root/bin/busybox"
+  for binary in "$@"; do
+    cp "$binary" "$root/tests/"
+    for library in $(ldd "$binary" | grep -o '/[^ ]*'); do
+      mkdir -p "$root$(dirname "$library")"
+      cp -Ln "$library" "$root$library"
+    done
+  done
+  cat >"$root/init" <<'INIT'
+#!/bin/busybox sh
+/bin/busybox --install -s /bin
+export PATH=/bin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+echo "GUEST kernel $(uname -r), $(grep -c ^processor /proc/cpuinfo) CPUs"
+for test in /tests/*; do
+  if $test; then echo "GUEST passed $test"; else echo "GUEST failed $test"; fi
+done
+echo "GUEST end"
+poweroff -f
+INIT
+  chmod +x "$root/init"
+  (cd "$root" && find . | cpio --quiet -o -H newc | gzip -1) >"$root.gz"
+}
+
+# Boots one kernel; true when all `count` binaries passed and no test was skipped.
+run_kernel() {
+  local kernel=$1 initramfs=$2 count=$3 log=$4
+  timeout "$SECONDS_EACH" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp "$CPUS" -m 1024 \
+    -kernel "$kernel" -initrd "$initramfs" -nographic -no-reboot \
+    -append 'console=ttyS0 quiet panic=-1 mitigations=off' </dev/null >"$log" 2>&1 || true
+  tr -d '\r' <"$log" | sed 's,^.*GUEST,GUEST,' | grep -E 'GUEST|PASSED|FAILED|SKIPPED|Failure|^cpu [0-9]|lost' || true
+  grep -q 'GUEST end' "$log" || tail -n 20 "$log"
+  [[ $(grep -c 'GUEST passed' "$log") -eq $count ]] && ! grep -q SKIPPED "$log"
+}
+
+main() {
+  local work meta kernel result=0
+  [[ $# -gt 0 ]] || fail "usage: $0 TEST_BINARY..."
+  for tool in qemu-system-x86_64 busybox cpio apt-get; do
+    command -v "$tool" >/dev/null || fail "$tool is not installed"
+  done
+  mkdir -p "$CACHE"
+  work=$(mktemp -d)
+  # shellcheck disable=SC2064  # the folder's name is known now
+  trap "rm -rf '$work'" EXIT
+  make_initramfs "$work/root" "$@"
+  for meta in "${META_PACKAGES[@]}"; do
+    kernel=$(fetch_kernel "$meta")
+    if run_kernel "$kernel" "$work/root.gz" $# "$work/log"; then
+      echo "ok: $(basename "$kernel" .vmlinuz)"
+    else
+      echo "NOT ok: $(basename "$kernel" .vmlinuz)"
+      result=1
+    fi
+  done
+  return $result
+}
+
+main "$@"

@@ -1,0 +1,21 @@
+// What the subcommands share: exit codes, and how an error becomes one line and a code.
+#ifndef WHYLATE_USERSPACE_CLI_COMMAND_H_
+#define WHYLATE_USERSPACE_CLI_COMMAND_H_
+
+#include "absl/status/status.h"
+
+namespace whylate {
+
+inline constexpr int kExitOk = 0;  // ran; misses are a result
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitInvalidCell = 3;  // ran, but some cell is not valid
+inline constexpr int kExitInterrupted = 130;
+
+// Prints "whylate: <message>" to stderr, hostile bytes escaped, and returns the exit code:
+// InvalidArgument is usage, Cancelled an interruption, all else a failure.
+int ReportError(const absl::Status& status);
+
+}  // namespace whylate
+
+#endif  // WHYLATE_USERSPACE_CLI_COMMAND_H_

@@ -1,0 +1,60 @@
+#include "userspace/session/session_directory.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "analysis/model/status_macros.h"
+#include "analysis/report/report_json.h"
+#include "analysis/report/report_text.h"
+#include "userspace/platform/files.h"
+
+namespace whylate {
+
+absl::StatusOr<SessionDirectory> SessionDirectory::Create(const std::string& path) {
+  absl::StatusOr<UniqueFd> fd = CreateDirectory(path);
+  if (absl::IsAlreadyExists(fd.status())) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("the output directory ", path,
+                     " exists already; name a new one with --out, or go on with "
+                     "an unfinished session with --resume"));
+  }
+  if (!fd.ok()) {
+    return absl::Status(fd.status().code(),
+                        absl::StrCat(fd.status().message(), "; name another with --out"));
+  }
+  return SessionDirectory(path, *std::move(fd));
+}
+
+absl::StatusOr<SessionDirectory> SessionDirectory::Open(const std::string& path) {
+  ASSIGN_OR_RETURN(UniqueFd fd, OpenDirectory(path));
+  return SessionDirectory(path, std::move(fd));
+}
+
+absl::Status SessionDirectory::RegisterTemporaries(CleanupRegistry& registry) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path_, error);
+  if (error) return absl::InternalError(absl::StrCat("resolve ", path_, ": ", error.message()));
+  for (const char* name : {kReportJson, kReportText}) {
+    ASSIGN_OR_RETURN(Registration registration,
+                     registry.AddFile((absolute / TemporaryName(name)).string()));
+    registrations_.push_back(std::move(registration));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SessionDirectory::Write(const Report& report) const {
+  RETURN_IF_ERROR(WriteFileAtomically(fd_.get(), kReportJson, ReportToJson(report)));
+  return WriteFileAtomically(fd_.get(), kReportText, ReportToText(report));
+}
+
+absl::StatusOr<Report> ReadSessionReport(const std::string& directory) {
+  const std::string path = absl::StrCat(directory, "/", kReportJson);
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  absl::StatusOr<Report> report = ReportFromJson(text);
+  if (report.ok()) return report;
+  return absl::Status(report.status().code(), absl::StrCat(path, ": ", report.status().message()));
+}
+
+}  // namespace whylate

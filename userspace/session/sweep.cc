@@ -1,0 +1,88 @@
+#include "userspace/session/sweep.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "userspace/platform/cgroup.h"
+#include "userspace/platform/clock.h"
+#include "userspace/platform/files.h"
+#include "userspace/session/child_spec.h"
+
+namespace whylate {
+namespace {
+
+constexpr int64_t kRemoveTimeoutNs = 2 * kNsPerSecond;
+constexpr char kLoadFilePrefix[] = ".whylate-";
+
+bool IsOfDeadRun(absl::string_view run_id) {
+  const std::optional<ProcessIdentity> supervisor = ParseRunId(run_id);
+  return supervisor && !IsAlive(*supervisor);
+}
+
+void SweepProcesses() {
+  const std::string prefix = absl::StrCat(kRunIdVariable, "=");
+  for (const ProcessFacts& facts : ReadAllProcesses()) {
+    if (facts.identity.tgid.value == getpid()) continue;
+    absl::StatusOr<std::string> environment =
+        ReadFile(absl::StrCat("/proc/", facts.identity.tgid.value, "/environ"));
+    if (!environment.ok()) continue;
+    for (absl::string_view variable : absl::StrSplit(*environment, '\0')) {
+      if (absl::ConsumePrefix(&variable, prefix) && IsOfDeadRun(variable)) {
+        KillProcess(facts.identity);
+      }
+    }
+  }
+}
+
+void SweepFiles(const std::string& workdir) {
+  std::error_code error;
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator(workdir, error)) {
+    std::string name = entry.path().filename().string();
+    absl::string_view rest = name;
+    if (!absl::ConsumePrefix(&rest, kLoadFilePrefix)) continue;
+    // .whylate-<pid>-<ticks>-XXXXXX
+    const size_t suffix = rest.rfind('-');
+    if (suffix != rest.npos && IsOfDeadRun(rest.substr(0, suffix))) found.push_back(entry.path());
+  }
+  for (const std::filesystem::path& path : found) unlink(path.c_str());
+}
+
+}  // namespace
+
+std::string MakeRunId(const ProcessIdentity& supervisor) {
+  return absl::StrCat(supervisor.tgid.value, "-", supervisor.start_ticks);
+}
+
+std::optional<ProcessIdentity> ParseRunId(absl::string_view run_id) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(run_id, absl::MaxSplits('-', 1));
+  ProcessIdentity identity;
+  if (!absl::SimpleAtoi(parts.first, &identity.tgid.value) ||
+      !absl::SimpleAtoi(parts.second, &identity.start_ticks) || identity.tgid.value <= 0) {
+    return std::nullopt;
+  }
+  return identity;
+}
+
+void SweepLeftovers(const std::string& workdir) {
+  SweepProcesses();
+  VisitOurCgroups([](const std::string& directory) {
+    absl::string_view run_id = directory;
+    run_id.remove_prefix(run_id.rfind('/') + 1);
+    absl::ConsumePrefix(&run_id, kCgroupPrefix);
+    if (IsOfDeadRun(run_id)) RemoveCgroup(directory, kRemoveTimeoutNs);
+  });
+  SweepFiles(workdir);
+}
+
+}  // namespace whylate

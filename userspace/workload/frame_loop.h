@@ -1,0 +1,32 @@
+// Runs the frames of one workload: sleep to the release, work, log, until the cell is over.
+//
+// Between the first release and the last completion it makes no system call but the clock's and the
+// sleep's, allocates nothing and takes no lock.
+#ifndef WHYLATE_USERSPACE_WORKLOAD_FRAME_LOOP_H_
+#define WHYLATE_USERSPACE_WORKLOAD_FRAME_LOOP_H_
+
+#include <cstdint>
+
+#include "userspace/workload/frame_log.h"
+#include "userspace/workload/workload.h"
+
+namespace whylate {
+
+// Time from the call to the first release.
+inline constexpr int64_t kLeadNs = 20000000;
+
+// Frames that a log must hold for `duration_ns` of `workload`. Back-to-back frames are as many as
+// the CPU can do; one that runs eight times as fast as calibrated still fits.
+int64_t LogCapacity(const Workload& workload, int64_t duration_ns);
+
+// Returns when the last frame released before the end has completed, or the log is full. Sets the
+// log's origin. `loops_per_ms` is the calibration that turns demand into work.
+void RunFrames(const Workload& workload, int64_t duration_ns, int64_t loops_per_ms, FrameLog& log);
+
+// The same work as a load: for ever, each frame counted in `frames`.
+[[noreturn]] void RunFramesForever(const Workload& workload, int64_t loops_per_ms,
+                                   std::atomic<uint64_t>& frames);
+
+}  // namespace whylate
+
+#endif  // WHYLATE_USERSPACE_WORKLOAD_FRAME_LOOP_H_
