@@ -4,7 +4,8 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config libabsl-dev nlohmann-json3-dev libcli11-dev libgtest-dev
-  libgmock-dev libbpf-dev zlib1g-dev libelf-dev)
+  libgmock-dev libtraceevent-dev libbpf-dev zlib1g-dev libelf-dev clang
+  bpftool libtraceevent-dev)
 if [[ "${1:-build}" == test ]]; then
   packages+=(shellcheck clang-format)
 fi

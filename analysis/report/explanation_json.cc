@@ -90,8 +90,8 @@ Occupant OccupantFromJson(const Json& row, int64_t origin_ns) {
   if (const auto tid = OptionalField<int32_t>(row, "tid")) occupant.tid = Tid{*tid};
   occupant.role = RoleFromName(row.at("role").get<std::string>());
   occupant.cpu = CpuId{row.at("cpu").get<int32_t>()};
-  occupant.start_ns = row.at("start_ns").get<int64_t>() + origin_ns;
-  occupant.end_ns = row.at("end_ns").get<int64_t>() + origin_ns;
+  occupant.start_ns = TimeFrom(row.at("start_ns"), origin_ns);
+  occupant.end_ns = TimeFrom(row.at("end_ns"), origin_ns);
   occupant.decision = EnumOf(kDecisions, row.at("decision").get<std::string>());
   occupant.parts = PartsFromJson(row.at("parts"));
   return occupant;
@@ -102,6 +102,12 @@ Json SegmentJson(const Segment& segment, int64_t origin_ns) {
   for (const Occupant& occupant : segment.occupants) {
     occupants.push_back(OccupantJson(occupant, origin_ns));
   }
+  Json migrations = Json::array();
+  for (const Migration& migration : segment.migrations) {
+    migrations.push_back({{"from", migration.from.value},
+                          {"to", migration.to.value},
+                          {"time_ns", migration.time_ns - origin_ns}});
+  }
   return {{"kind", ToString(segment.kind)},
           {"start_ns", segment.start_ns - origin_ns},
           {"end_ns", segment.end_ns - origin_ns},
@@ -110,6 +116,10 @@ Json SegmentJson(const Segment& segment, int64_t origin_ns) {
           {"occupants", std::move(occupants)},
           {"avoidable_ns", segment.avoidable_ns},
           {"possibly_avoidable_ns", segment.possibly_avoidable_ns},
+          {"not_balanced_ns", segment.not_balanced_ns},
+          {"avoidable_sched_idle_ns", segment.avoidable_sched_idle_ns},
+          {"migrations", std::move(migrations)},
+          {"repaired", segment.repaired},
           {"decision", DecisionJson(segment.decision)},
           {"waker", segment.waker.empty() ? Json(nullptr) : Json(segment.waker)},
           {"reason", segment.reason.empty() ? Json(nullptr) : Json(segment.reason)}};
@@ -118,8 +128,8 @@ Json SegmentJson(const Segment& segment, int64_t origin_ns) {
 Segment SegmentFromJson(const Json& row, int64_t origin_ns) {
   Segment segment;
   segment.kind = EnumOf(kSegmentKinds, row.at("kind").get<std::string>());
-  segment.start_ns = row.at("start_ns").get<int64_t>() + origin_ns;
-  segment.end_ns = row.at("end_ns").get<int64_t>() + origin_ns;
+  segment.start_ns = TimeFrom(row.at("start_ns"), origin_ns);
+  segment.end_ns = TimeFrom(row.at("end_ns"), origin_ns);
   if (const auto cpu = OptionalField<int32_t>(row, "cpu")) segment.cpu = CpuId{*cpu};
   segment.parts = PartsFromJson(row.at("parts"));
   for (const Json& occupant : row.at("occupants")) {
@@ -127,6 +137,14 @@ Segment SegmentFromJson(const Json& row, int64_t origin_ns) {
   }
   segment.avoidable_ns = row.at("avoidable_ns").get<int64_t>();
   segment.possibly_avoidable_ns = row.at("possibly_avoidable_ns").get<int64_t>();
+  segment.not_balanced_ns = row.at("not_balanced_ns").get<int64_t>();
+  segment.avoidable_sched_idle_ns = row.at("avoidable_sched_idle_ns").get<int64_t>();
+  for (const Json& migration : row.at("migrations")) {
+    segment.migrations.push_back({CpuId{migration.at("from").get<int32_t>()},
+                                  CpuId{migration.at("to").get<int32_t>()},
+                                  migration.at("time_ns").get<int64_t>() + origin_ns});
+  }
+  segment.repaired = row.at("repaired").get<bool>();
   segment.decision = DecisionField(row);
   segment.waker = OptionalField<std::string>(row, "waker").value_or("");
   segment.reason = OptionalField<std::string>(row, "reason").value_or("");
@@ -157,26 +175,13 @@ Verdict VerdictFromJson(const Json& row) {
   return verdict;
 }
 
-Json MissJson(const Miss& miss, int64_t origin_ns) {
-  Json segments = Json::array();
-  for (const Segment& segment : miss.segments) segments.push_back(SegmentJson(segment, origin_ns));
-  return {{"frame", miss.frame.index},
-          {"release_ns", miss.frame.release_ns - origin_ns},
-          {"start_ns", miss.frame.start_ns - origin_ns},
-          {"completion_ns", miss.frame.completion_ns - origin_ns},
-          {"deadline_ns", miss.deadline_ns - origin_ns},
-          {"dropped", miss.dropped},
-          {"segments", std::move(segments)},
-          {"verdict", miss.verdict ? VerdictJson(*miss.verdict) : Json(nullptr)}};
-}
-
 Miss MissFromJson(const Json& row, int64_t origin_ns) {
   Miss miss;
   miss.frame.index = row.at("frame").get<int64_t>();
-  miss.frame.release_ns = row.at("release_ns").get<int64_t>() + origin_ns;
-  miss.frame.start_ns = row.at("start_ns").get<int64_t>() + origin_ns;
-  miss.frame.completion_ns = row.at("completion_ns").get<int64_t>() + origin_ns;
-  miss.deadline_ns = row.at("deadline_ns").get<int64_t>() + origin_ns;
+  miss.frame.release_ns = TimeFrom(row.at("release_ns"), origin_ns);
+  miss.frame.start_ns = TimeFrom(row.at("start_ns"), origin_ns);
+  miss.frame.completion_ns = TimeFrom(row.at("completion_ns"), origin_ns);
+  miss.deadline_ns = TimeFrom(row.at("deadline_ns"), origin_ns);
   miss.dropped = row.at("dropped").get<int64_t>();
   for (const Json& segment : row.at("segments")) {
     miss.segments.push_back(SegmentFromJson(segment, origin_ns));
@@ -207,6 +212,19 @@ TraceTotals TraceFromJson(const Json& row) {
 }
 
 }  // namespace
+
+Json MissJson(const Miss& miss, int64_t origin_ns) {
+  Json segments = Json::array();
+  for (const Segment& segment : miss.segments) segments.push_back(SegmentJson(segment, origin_ns));
+  return {{"frame", miss.frame.index},
+          {"release_ns", miss.frame.release_ns - origin_ns},
+          {"start_ns", miss.frame.start_ns - origin_ns},
+          {"completion_ns", miss.frame.completion_ns - origin_ns},
+          {"deadline_ns", miss.deadline_ns - origin_ns},
+          {"dropped", miss.dropped},
+          {"segments", std::move(segments)},
+          {"verdict", miss.verdict ? VerdictJson(*miss.verdict) : Json(nullptr)}};
+}
 
 void AddExplanation(const Explanation& explanation, int64_t origin_ns, Json& cell) {
   cell["trace"] = TraceJson(explanation.trace);

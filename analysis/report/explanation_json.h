@@ -3,7 +3,8 @@
 //   misses[]   frame, release_ns, start_ns, completion_ns, deadline_ns, dropped,
 //              segments[] {kind, start_ns, end_ns, cpu, parts[] {kind, ns}, occupants[] {task, tid,
 //                role, cpu, start_ns, end_ns, ns, decision, parts[]}, avoidable_ns,
-//                possibly_avoidable_ns, decision, waker, reason},
+//                possibly_avoidable_ns, not_balanced_ns, avoidable_sched_idle_ns,
+//                migrations[] {from, to, time_ns}, repaired, decision, waker, reason},
 //              verdict {subject, subjects[], kind, decision, sufficient, margin_ns, confidence,
 //                repaired_ns} or null
 //   causes[]   subject, kind, decision, frames, frames_incomplete, ns
@@ -23,6 +24,8 @@ namespace whylate {
 
 // Adds the four keys to `cell`.
 void AddExplanation(const Explanation& explanation, int64_t origin_ns, Json& cell);
+// One row of `misses`.
+Json MissJson(const Miss& miss, int64_t origin_ns);
 // Throws nlohmann::json exceptions on what is not of this form.
 Explanation ExplanationFromJson(const Json& cell, int64_t origin_ns);
 

@@ -32,7 +32,8 @@ struct SessionOptions {
   std::optional<int32_t> bench_nice;
   std::optional<int32_t> load_nice;
   std::string cpus;  // list notation; "" for all
-  std::string source = "none";
+  std::string source;  // "bpf", "none"; "" chooses by what this process may do
+  int64_t buffer_bytes = int64_t{8} << 20;  // between the kernel and the reader of the trace
   std::string workdir = ".";
   std::string comment;
 };
@@ -51,6 +52,15 @@ struct LoadProgress {
   std::vector<ProgressPart> parts;  // more than one for a composite load; never empty
 };
 
+// What the capture of a cell cost, while it ran.
+struct ObserverCost {
+  int64_t wall_ns = 0;
+  std::optional<int64_t> bpf_run_ns;  // of the programs in the kernel, where it was measured
+  int64_t reader_cpu_ns = 0;          // of the thread that drains the buffer
+  int64_t process_cpu_ns = 0;         // of the whole supervisor, the reader included
+  int64_t captured_bytes = 0;
+};
+
 struct Cell {
   std::string workload;
   std::string load;
@@ -63,6 +73,7 @@ struct Cell {
   ClassicStatistics classic;
   std::optional<LoadProgress> load_progress;  // unset under load none
   Explanation explanation;
+  std::optional<ObserverCost> observer;  // unset without a trace
 
   bool valid() const { return invalid.empty(); }
 };

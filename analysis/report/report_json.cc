@@ -49,6 +49,7 @@ Json OptionsJson(const SessionOptions& options) {
           {"load_nice", OptionalJson(options.load_nice)},
           {"cpus", options.cpus},
           {"source", options.source},
+          {"buffer_bytes", options.buffer_bytes},
           {"workdir", options.workdir},
           {"comment", options.comment}};
 }
@@ -68,6 +69,7 @@ SessionOptions OptionsFromJson(const Json& row) {
   options.load_nice = OptionalField<int32_t>(row, "load_nice");
   options.cpus = row.at("cpus").get<std::string>();
   options.source = row.at("source").get<std::string>();
+  options.buffer_bytes = row.at("buffer_bytes").get<int64_t>();
   options.workdir = row.at("workdir").get<std::string>();
   options.comment = row.at("comment").get<std::string>();
   return options;
@@ -150,14 +152,28 @@ std::vector<Frame> FramesFromJson(const Json& columns, int64_t origin_ns) {
   std::vector<Frame> frames(columns.at("frame").size());
   for (size_t i = 0; i < frames.size(); ++i) {
     const auto value = [&](const char* key) { return columns.at(key).at(i).get<int64_t>(); };
-    frames[i] = {value("frame"),
-                 value("release_ns") + origin_ns,
-                 value("start_ns") + origin_ns,
-                 value("completion_ns") + origin_ns,
-                 value("cpu_ns"),
-                 value("demand_ns")};
+    const auto time = [&](const char* key) { return TimeFrom(columns.at(key).at(i), origin_ns); };
+    frames[i] = {value("frame"),        time("release_ns"), time("start_ns"),
+                 time("completion_ns"), value("cpu_ns"),    value("demand_ns")};
   }
   return frames;
+}
+
+Json ObserverJson(const std::optional<ObserverCost>& cost) {
+  if (!cost) return nullptr;
+  return {{"wall_ns", cost->wall_ns},
+          {"bpf_run_ns", OptionalJson(cost->bpf_run_ns)},
+          {"reader_cpu_ns", cost->reader_cpu_ns},
+          {"process_cpu_ns", cost->process_cpu_ns},
+          {"captured_bytes", cost->captured_bytes}};
+}
+
+std::optional<ObserverCost> ObserverFromJson(const Json& row) {
+  if (row.is_null()) return std::nullopt;
+  return ObserverCost{row.at("wall_ns").get<int64_t>(), OptionalField<int64_t>(row, "bpf_run_ns"),
+                      row.at("reader_cpu_ns").get<int64_t>(),
+                      row.at("process_cpu_ns").get<int64_t>(),
+                      row.at("captured_bytes").get<int64_t>()};
 }
 
 Json CellJson(const Cell& cell) {
@@ -180,7 +196,8 @@ Json CellJson(const Cell& cell) {
               {"deadlines_met_pct", OptionalJson(cell.classic.deadlines_met_pct)},
               {"cpu_per_demand", OptionalJson(cell.classic.cpu_per_demand)},
               {"load_progress", ProgressJson(cell.load_progress)},
-              {"samples", SamplesJson(cell.frames)}};
+              {"samples", SamplesJson(cell.frames)},
+              {"observer", ObserverJson(cell.observer)}};
   AddExplanation(cell.explanation, cell.frames.origin_ns, row);
   return row;
 }
@@ -197,15 +214,16 @@ Cell CellFromJson(const Json& row) {
   if (!absl::SimpleAtoi(row.at("origin_ns").get<std::string>(), &frames.origin_ns)) {
     throw std::invalid_argument("origin_ns is no number");
   }
-  frames.end_ns = frames.origin_ns + row.at("duration_ns").get<int64_t>();
+  frames.end_ns = TimeFrom(row.at("duration_ns"), frames.origin_ns);
   frames.pacing = PacingFromName(row.at("pacing").get<std::string>());
   frames.period = {row.at("period").at("numerator_ns").get<int64_t>(),
                    row.at("period").at("denominator").get<int64_t>()};
   frames.frames = FramesFromJson(row.at("samples"), frames.origin_ns);
   cell.counts = FrameCountsFromJson(row.at("frames"));
-  // A cell that ended early has no statistics; what was written then is null all the same.
-  cell.classic = ComputeClassic(frames, cell.counts);
+  // Frames that could not be counted have no statistics either.
+  if (cell.counts != FrameCounts{}) cell.classic = ComputeClassic(frames, cell.counts);
   cell.load_progress = ProgressFromJson(row.at("load_progress"));
+  cell.observer = ObserverFromJson(row.at("observer"));
   cell.explanation = ExplanationFromJson(row, frames.origin_ns);
   return cell;
 }
@@ -247,6 +265,12 @@ std::string ReportToJson(const Report& report) {
                      {"options", OptionsJson(report.options)},
                      {"cells", std::move(cells)}};
   return root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string MissToJson(const Cell& cell, const Miss& miss) {
+  Json row = {{"cell", absl::StrCat(cell.workload, "/", cell.load)}, {"run", cell.run}};
+  row.update(MissJson(miss, cell.frames.origin_ns));
+  return row.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 absl::StatusOr<Report> ReportFromJson(absl::string_view text) {

@@ -3,7 +3,8 @@
 //   schema, label, version, run_id, started, finished (null while cells are missing), warnings[],
 //   host {name: text or null}, loops_per_ms,
 //   options {preset, workloads[], loads[], duration_ns, repeat, cpu_percent, interval_us,
-//     load_threads, load_command, bench_nice, load_nice, cpus, source, workdir, comment},
+//     load_threads, load_command, bench_nice, load_nice, cpus, source, buffer_bytes, workdir,
+//     comment},
 //   cells[]:
 //     workload, load, run (repeat index from 0), title,
 //     origin_ns   CLOCK_MONOTONIC of release 0, a string: it does not fit a double.
@@ -17,6 +18,8 @@
 //       total, per_second[], disk_bytes, thread_count}}: the first three are those of parts[0]
 //     samples {frame[], release_ns[], start_ns[], completion_ns[], cpu_ns[], demand_ns[]}: columns
 //       of equal length, one row per completed frame
+//     observer {wall_ns, bpf_run_ns, reader_cpu_ns, process_cpu_ns, captured_bytes}: what the trace
+//       cost while the cell ran; null without one
 //     trace, misses[], causes[], subjects[]: see explanation_json.h
 //
 // A new key may appear at any time; one that is here keeps its meaning as long as the schema does.
@@ -35,6 +38,9 @@ inline constexpr char kReportSchema[] = "whylate.report/1";
 
 // One line, newline at the end. Invalid UTF-8 in names becomes U+FFFD.
 std::string ReportToJson(const Report& report);
+
+// One late frame as a JSON object: `cell` ("video/burn"), `run` and the keys of `misses[]`.
+std::string MissToJson(const Cell& cell, const Miss& miss);
 
 // InvalidArgument, with what was expected, for anything that is not such a report.
 absl::StatusOr<Report> ReportFromJson(absl::string_view text);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "analysis/report/causes_text.h"
 #include "analysis/report/escape.h"
 
 namespace whylate {
@@ -38,6 +39,7 @@ std::string CompactPercent(const std::optional<double>& percent) {
   return absl::StrFormat("%.1f", std::min(*percent, 99.9));
 }
 
+// "41.2 MB/s"; a unit that is a word stands apart from the prefix: "1.50 M messages/s".
 std::string ScaledRate(double per_second, absl::string_view unit) {
   constexpr std::array<const char*, 5> kPrefixes = {"", "k", "M", "G", "T"};
   size_t prefix = 0;
@@ -45,7 +47,9 @@ std::string ScaledRate(double per_second, absl::string_view unit) {
     per_second /= 1000;
     ++prefix;
   }
-  return absl::StrFormat("%s %s%s/s", Compact(per_second), kPrefixes[prefix], unit);
+  const bool word = unit.size() > 1;
+  return absl::StrCat(Compact(per_second), " ", kPrefixes[prefix], word && prefix > 0 ? " " : "",
+                      EscapeForTerminal(unit), "/s");
 }
 
 std::string DescribePart(const ProgressPart& part, double seconds, int64_t loops_per_ms) {
@@ -55,7 +59,7 @@ std::string DescribePart(const ProgressPart& part, double seconds, int64_t loops
     return absl::StrFormat("%.2f CPUs", total / static_cast<double>(loops_per_ms) / 1000 / seconds);
   }
   if (part.unit == "cpu_ms") return absl::StrFormat("%.2f CPUs", total / 1000 / seconds);
-  if (part.unit != "bytes") return ScaledRate(total / seconds, absl::StrCat(" ", part.unit));
+  if (part.unit != "bytes") return ScaledRate(total / seconds, part.unit);
   std::string text = ScaledRate(total / seconds, "B");
   if (part.disk_bytes) {
     absl::StrAppend(&text, " (disk ",
@@ -100,6 +104,34 @@ std::string CellRemarks(const Cell& cell) {
   return text;
 }
 
+// One line for the session: what watching cost the machine, as a share of one CPU.
+std::string ObserverRow(const Report& report) {
+  ObserverCost sum;
+  sum.bpf_run_ns = 0;
+  uint64_t events = 0;
+  uint64_t lost = 0;
+  uint64_t breaks = 0;
+  for (const Cell& cell : report.cells) {
+    if (!cell.observer || !cell.explanation.trace) continue;
+    sum.wall_ns += cell.observer->wall_ns;
+    *sum.bpf_run_ns += cell.observer->bpf_run_ns.value_or(0);
+    sum.reader_cpu_ns += cell.observer->reader_cpu_ns;
+    sum.process_cpu_ns += cell.observer->process_cpu_ns;
+    events += cell.explanation.trace->events;
+    lost += cell.explanation.trace->lost;
+    breaks += cell.explanation.trace->breaks;
+  }
+  if (sum.wall_ns == 0) return "";
+  const auto share = [&](int64_t ns) {
+    return 100 * static_cast<double>(ns) / static_cast<double>(sum.wall_ns);
+  };
+  return absl::StrFormat(
+      "\nobserver: eBPF %.2f %%, reader %.2f %%, whylate in all %.2f %% of one CPU; %d events, %d "
+      "lost,\n%d hidden switches repaired\n",
+      share(*sum.bpf_run_ns), share(sum.reader_cpu_ns), share(sum.process_cpu_ns), events, lost,
+      breaks);
+}
+
 std::string Heading(const std::string& title) {
   return absl::StrCat(PadRight(absl::StrCat(EscapeForTerminal(title), " under"), kNameWidth),
                       " latency ms mean +/- SD    p99    max   %CPU  %met dropped  load did\n");
@@ -114,8 +146,9 @@ std::string FactOr(const Report& report, absl::string_view key, const std::strin
 
 std::string Preamble(const Report& report) {
   std::string text = absl::StrFormat(
-      "whylate %s, %s: kernel %s, %s CPUs (%s; virtualization: %s)\n", report.version,
-      report.started, FactOr(report, "kernel", "unknown"), FactOr(report, "cpus", "?"),
+      "whylate %s, %s: kernel %s, %s CPUs (%s; virtualization: %s)\n",
+      EscapeForTerminal(report.version), EscapeForTerminal(report.started),
+      FactOr(report, "kernel", "unknown"), FactOr(report, "cpus", "?"),
       FactOr(report, "cpu_model", "unknown CPU"), FactOr(report, "virtualization", "unknown"));
   const auto seconds = static_cast<double>(report.options.duration_ns) / 1e9;
   absl::StrAppendFormat(&text, "label %s, cells of %g s, trace source: %s\n",
@@ -127,14 +160,26 @@ std::string Preamble(const Report& report) {
   return text;
 }
 
-std::vector<std::string> WorkloadsInOrder(const Report& report) {
-  std::vector<std::string> names;
+// The values of a cell's `name`, in the order in which they first appear.
+std::vector<std::string> Distinct(const Report& report, std::string Cell::*name) {
+  std::vector<std::string> values;
   for (const Cell& cell : report.cells) {
-    if (std::find(names.begin(), names.end(), cell.workload) == names.end()) {
-      names.push_back(cell.workload);
+    if (std::find(values.begin(), values.end(), cell.*name) == values.end()) {
+      values.push_back(cell.*name);
     }
   }
-  return names;
+  return values;
+}
+
+// The cells of a workload; the runs of one load stand together.
+std::vector<const Cell*> CellsOf(const Report& report, const std::string& workload) {
+  std::vector<const Cell*> cells;
+  for (const std::string& load : Distinct(report, &Cell::load)) {
+    for (const Cell& cell : report.cells) {
+      if (cell.workload == workload && cell.load == load) cells.push_back(&cell);
+    }
+  }
+  return cells;
 }
 
 }  // namespace
@@ -151,19 +196,20 @@ std::string DescribeProgress(const std::optional<LoadProgress>& progress, int64_
 
 std::string ReportToText(const Report& report) {
   std::string text = Preamble(report);
-  for (const std::string& workload : WorkloadsInOrder(report)) {
+  for (const std::string& workload : Distinct(report, &Cell::workload)) {
     bool first = true;
-    for (const Cell& cell : report.cells) {
-      if (cell.workload != workload) continue;
+    for (const Cell* cell_pointer : CellsOf(report, workload)) {
+      const Cell& cell = *cell_pointer;
       if (first) absl::StrAppend(&text, "\n", Heading(cell.title));
       first = false;
-      absl::StrAppend(&text, CellRow(cell, report), "\n", CellRemarks(cell));
+      absl::StrAppend(&text, CellRow(cell, report), "\n", CausesText(cell), CellRemarks(cell));
     }
   }
   if (report.cells.empty()) absl::StrAppend(&text, "\nno cell is finished\n");
   if (report.finished.empty() && !report.cells.empty()) {
     absl::StrAppend(&text, "\nthe session is not finished: whylate run --resume DIR goes on\n");
   }
+  absl::StrAppend(&text, ObserverRow(report));
   for (const std::string& warning : report.warnings) {
     absl::StrAppend(&text, "\n", EscapeForTerminal(warning), "\n");
   }

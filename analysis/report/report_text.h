@@ -9,8 +9,9 @@
 
 namespace whylate {
 
-// The whole report: host, one table per workload with a row per cell, what the loads did, why cells
-// are not valid, session warnings. Hostile names are escaped.
+// The whole report: host, one table per workload with a row per cell, what the loads did, under
+// each cell why frames were missed, and why a cell is not valid, session warnings. Hostile names
+// are escaped.
 std::string ReportToText(const Report& report);
 
 // What the load of a cell got done, in a few words: "1.61 CPUs, 41.2 MB/s"; "-" under none.

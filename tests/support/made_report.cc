@@ -7,8 +7,12 @@ constexpr int64_t kMs = 1000000;
 
 Frame MadeFrame(int64_t index, int64_t release_ns, int64_t start_ns, int64_t completion_ns,
                 int64_t cpu_ns, int64_t demand_ns) {
-  return {index,  kMadeOriginNs + release_ns, kMadeOriginNs + start_ns,
-          kMadeOriginNs + completion_ns, cpu_ns, demand_ns};
+  return {index,
+          kMadeOriginNs + release_ns,
+          kMadeOriginNs + start_ns,
+          kMadeOriginNs + completion_ns,
+          cpu_ns,
+          demand_ns};
 }
 
 void Account(Cell& cell, bool has_unfinished_frame) {
@@ -33,6 +37,7 @@ Cell VideoUnderBurn() {
   Account(cell, false);
   cell.load_progress = LoadProgress{{{"burn", "loops", 80000000, {}, std::nullopt, 2}}};
   cell.explanation = MadeExplanation(kMadeOriginNs);
+  cell.observer = ObserverCost{3000 * kMs, 30 * kMs, 15 * kMs, 20 * kMs, 4567890};
   return cell;
 }
 
@@ -154,6 +159,7 @@ Report MadeReport() {
   report.options.load_threads = 2;
   report.options.bench_nice = -5;
   report.options.cpus = "0-1";
+  report.options.source = "bpf";
   report.options.comment = "made by hand";
   report.warnings = {"not root: no scheduler trace"};
   report.loops_per_ms = 600000;

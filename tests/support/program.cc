@@ -1,28 +1,32 @@
 #include "tests/support/program.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <thread>
+#include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "userspace/platform/cgroup.h"
+#include "absl/strings/str_split.h"
 #include "userspace/platform/files.h"
 #include "userspace/platform/process.h"
-#include "userspace/platform/unique_fd.h"
-#include "userspace/session/child_spec.h"
 #include "userspace/session/session_directory.h"
+#include "userspace/session/sweep.h"
+
+extern char** environ;
 
 namespace whylate {
 namespace {
+
+constexpr std::chrono::seconds kEndPatience(120);
+constexpr std::chrono::seconds kOutputPatience(15);
 
 struct Pipe {
   Pipe() {
@@ -35,12 +39,84 @@ struct Pipe {
   UniqueFd write;
 };
 
+std::vector<std::string> EnvironmentOf(const ProgramRequest& request) {
+  std::vector<std::string> variables;
+  const auto name_of = [](const std::string& variable) {
+    return variable.substr(0, variable.find('='));
+  };
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    bool replaced = false;
+    for (const std::string& change : request.environment) {
+      replaced = replaced || name_of(change) == name_of(*variable);
+    }
+    if (!replaced) variables.emplace_back(*variable);
+  }
+  for (const std::string& change : request.environment) {
+    if (absl::StrContains(change, '=')) variables.push_back(change);
+  }
+  return variables;
+}
+
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// As from a user's shell, however the test itself was started: under nohup, in the background.
+void ResetSignals() {
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+}  // namespace
+
+RunningProgram::RunningProgram(const ProgramRequest& request) {
+  std::vector<std::string> arguments = {"whylate"};
+  arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
+  std::vector<std::string> environment = EnvironmentOf(request);
+  const std::vector<char*> argument_pointers = Pointers(arguments);
+  const std::vector<char*> environment_pointers = Pointers(environment);
+  // By descriptor: another user may not be able to walk to where the program was built.
+  const UniqueFd program(open(WHYLATE_PROGRAM, O_PATH | O_CLOEXEC));
+  const Pipe out;
+  const Pipe err;
+  pid_ = fork();
+  if (pid_ == 0) {
+    setpgid(0, 0);
+    ResetSignals();
+    dup2(out.write.get(), STDOUT_FILENO);
+    dup2(err.write.get(), STDERR_FILENO);
+    if (!request.directory.empty() && chdir(request.directory.c_str()) != 0) _exit(126);
+    request.before_exec();
+    execveat(program.get(), "", argument_pointers.data(), environment_pointers.data(),
+             AT_EMPTY_PATH);
+    _exit(127);
+  }
+  setpgid(pid_, pid_);
+  const std::optional<ProcessFacts> facts = ReadProcess(Tgid{pid_});
+  if (facts) run_id_ = MakeRunId(facts->identity);
+  out_ = UniqueFd(fcntl(out.read.get(), F_DUPFD_CLOEXEC, 0));
+  err_ = UniqueFd(fcntl(err.read.get(), F_DUPFD_CLOEXEC, 0));
+  drain_ = std::thread([this] { Drain(); });
+}
+
+RunningProgram::~RunningProgram() {
+  if (!reaped_) {
+    Signal(SIGKILL);
+    Wait();
+  }
+}
+
 // Reads both pipes until their ends.
-void Drain(const Pipe& out, const Pipe& err, ProgramResult& result) {
-  std::array<pollfd, 2> polled = {{{out.read.get(), POLLIN, 0}, {err.read.get(), POLLIN, 0}}};
-  std::array<std::string*, 2> texts = {&result.out, &result.err};
-  while (polled[0].fd >= 0 || polled[1].fd >= 0) {
-    poll(polled.data(), polled.size(), -1);
+void RunningProgram::Drain() {
+  std::array<pollfd, 2> polled = {{{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}}};
+  std::array<std::string*, 2> texts = {&result_.out, &result_.err};
+  while ((polled[0].fd >= 0 || polled[1].fd >= 0) && !give_up_) {
+    poll(polled.data(), polled.size(), 50);
     for (size_t i = 0; i < polled.size(); ++i) {
       if (polled[i].fd < 0 || polled[i].revents == 0) continue;
       std::array<char, 65536> buffer;
@@ -48,75 +124,61 @@ void Drain(const Pipe& out, const Pipe& err, ProgramResult& result) {
       if (count <= 0) {
         polled[i].fd = -1;
       } else {
+        const std::lock_guard lock(mutex_);
         texts[i]->append(buffer.data(), static_cast<size_t>(count));
       }
     }
   }
+  drained_ = true;
 }
 
-bool HasRunId(const ProcessFacts& facts, const std::string& run_id) {
-  absl::StatusOr<std::string> environment =
-      ReadFile(absl::StrCat("/proc/", facts.identity.tgid.value, "/environ"));
-  return environment.ok() &&
-         absl::StrContains(*environment, absl::StrCat(kRunIdVariable, "=", run_id));
+std::string RunningProgram::err() const {
+  const std::lock_guard lock(mutex_);
+  return result_.err;
 }
 
-std::string LeftoversNow(const std::string& run_id, const std::string& directory) {
-  std::string found;
-  for (const ProcessFacts& facts : ReadAllProcesses()) {
-    if (facts.state == 'Z' || facts.state == 'X') continue;
-    if (HasRunId(facts, run_id)) {
-      absl::StrAppend(&found, "process ", facts.identity.tgid.value, "\n");
-    }
+bool RunningProgram::HasEnded() const {
+  siginfo_t info = {};
+  return reaped_ ||
+         (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+          info.si_pid == pid_);
+}
+
+void RunningProgram::Signal(int number) const { kill(pid_, number); }
+void RunningProgram::SignalGroup(int number) const { kill(-pid_, number); }
+
+ProgramResult RunningProgram::Wait() {
+  if (reaped_) return result_;
+  if (!Eventually([this] { return HasEnded(); }, kEndPatience)) {
+    ADD_FAILURE() << "the program did not end; so far it said:\n" << err();
+    Signal(SIGKILL);
   }
-  VisitOurCgroups([&](const std::string& path) {
-    if (absl::EndsWith(path, run_id)) absl::StrAppend(&found, "cgroup ", path, "\n");
-  });
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
-    const std::string name = entry.path().filename().string();
-    if (absl::StartsWith(name, ".")) absl::StrAppend(&found, "file ", entry.path().string(), "\n");
+  int wait_status = 0;
+  waitpid(pid_, &wait_status, 0);
+  reaped_ = true;
+  if (!Eventually([this] { return drained_.load(); }, kOutputPatience)) {
+    ADD_FAILURE() << "something keeps the output of the ended program open";
   }
-  return found;
+  give_up_ = true;
+  drain_.join();
+  result_.exit_code =
+      WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+  return result_;
 }
 
-}  // namespace
+ProgramResult RunProgram(const ProgramRequest& request) { return RunningProgram(request).Wait(); }
 
 ProgramResult RunProgram(const std::vector<std::string>& arguments) {
-  return RunProgramAnd(arguments, std::chrono::milliseconds(0), [](pid_t) {});
+  return RunProgram(ProgramRequest{.arguments = arguments});
 }
 
-ProgramResult RunProgramAnd(const std::vector<std::string>& arguments,
-                            std::chrono::milliseconds delay,
-                            const std::function<void(pid_t)>& during) {
-  std::vector<std::string> texts = {WHYLATE_PROGRAM};
-  texts.insert(texts.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  Pipe out;
-  Pipe err;
-  const pid_t pid = fork();
-  if (pid == 0) {
-    setpgid(0, 0);
-    dup2(out.write.get(), STDOUT_FILENO);
-    dup2(err.write.get(), STDERR_FILENO);
-    execv(pointers[0], pointers.data());
-    _exit(127);
+bool Eventually(const std::function<bool()>& condition, std::chrono::milliseconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() >= until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  out.write.Reset();
-  err.write.Reset();
-  std::thread other([&] {
-    std::this_thread::sleep_for(delay);
-    during(pid);
-  });
-  ProgramResult result;
-  Drain(out, err, result);
-  other.join();
-  int wait_status = 0;
-  waitpid(pid, &wait_status, 0);
-  result.exit_code =
-      WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
-  return result;
+  return true;
 }
 
 ScratchDirectory::ScratchDirectory() {
@@ -136,14 +198,10 @@ Report ReadReport(const std::string& directory) {
   return report.ok() ? *std::move(report) : Report();
 }
 
-std::string Leftovers(const std::string& run_id, const std::string& directory,
-                      std::chrono::milliseconds patience) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  while (true) {
-    std::string found = LeftoversNow(run_id, directory);
-    if (found.empty() || std::chrono::steady_clock::now() >= until) return found;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
+std::string ReadText(const std::string& path) {
+  absl::StatusOr<std::string> text = ReadFile(path);
+  EXPECT_TRUE(text.ok()) << text.status();
+  return text.value_or("");
 }
 
 }  // namespace whylate

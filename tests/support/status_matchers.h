@@ -25,11 +25,12 @@ MATCHER(IsOk, negation ? "is an error" : "is OK") {
   return StatusOf(arg).ok();
 }
 
-// An error of `code` whose message matches `message`, a matcher of std::string.
+// A status of `code` and with a message, text, that are or match what is given.
 MATCHER_P2(StatusIs, code, message, "has the expected status code and message") {
   const absl::Status& status = StatusOf(arg);
-  *result_listener << "which is " << status.ToString();
-  return status.code() == code && testing::Matches(message)(std::string(status.message()));
+  *result_listener << "which is " << status.ToString() << " ";
+  return testing::ExplainMatchResult(code, status.code(), result_listener) &&
+         testing::ExplainMatchResult(message, std::string(status.message()), result_listener);
 }
 
 // A StatusOr that is OK and whose value matches `value`, a value or a matcher.

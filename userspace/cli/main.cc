@@ -9,6 +9,7 @@
 #include "analysis/report/escape.h"
 #include "userspace/cli/check.h"
 #include "userspace/cli/command.h"
+#include "userspace/cli/explain.h"
 #include "userspace/cli/report.h"
 #include "userspace/cli/run.h"
 #include "userspace/session/child_main.h"
@@ -39,7 +40,9 @@ void AddRunOptions(CLI::App& run, RunFlags& flags) {
   option("-B,--bench-nice", options.bench_nice, "N", "nice value of the workload");
   option("-N,--load-nice", options.load_nice, "N", "nice value of the loads");
   option("-c,--cpus", options.cpus, "LIST", "pins workload and loads, not whylate itself: 0-1,4");
-  option("--source", options.source, "NAME", "where the scheduler trace comes from: none");
+  option("--source", options.source, "NAME", "of the scheduler trace: bpf or none (default: bpf where it is allowed)");
+  option("--buffer-size", flags.buffer_size, "SIZE",
+         "between the kernel and the reader of the trace: 64K, 8M (default 8M)");
   option("--repeat", options.repeat, "N", "runs of each cell (default 1)");
   option("--label", flags.request.label, "NAME", "of the session (default: the kernel's release)");
   option("-m,--comment", options.comment, "TEXT", "kept with the session");
@@ -56,6 +59,13 @@ void AddRunOptions(CLI::App& run, RunFlags& flags) {
       ->group(output);
   run.add_flag("--quiet", flags.quiet, "no progress")->group(output);
   run.add_flag("--json", flags.json, "the report as JSON on standard output")->group(output);
+  // As from a script whose variable is unset: not the same as no option.
+  const CLI::Validator not_empty(
+      [](const std::string& value) { return std::string(value.empty() ? "is empty" : ""); }, "");
+  for (const char* name : {"--duration", "--preset", "--load-command", "--cpus", "--source",
+                           "--workdir", "--out", "--resume"}) {
+    run.get_option(name)->check(not_empty);
+  }
 }
 
 // An option of the session itself was given.
@@ -102,6 +112,14 @@ int Main(int argc, char** argv) {
   report->add_option("DIR", report_flags.directory, "session directory")->required();
   report->add_option("--format", report_flags.format, "text (default) or json");
 
+  ExplainFlags explain_flags;
+  CLI::App* explain = app.add_subcommand("explain", "why was a frame late: timeline and verdict");
+  explain->add_option("DIR", explain_flags.directory, "session directory")->required();
+  explain->add_option("--cell", explain_flags.cell, "WORKLOAD/LOAD (#N for the Nth run)");
+  explain->add_option("--frame", explain_flags.frame, "the frame of this index");
+  explain->add_option("--worst", explain_flags.worst, "the N that were latest (default 1)");
+  explain->add_flag("--json", explain_flags.json, "as JSON");
+
   CheckOptions check_options;
   CLI::App* check = app.add_subcommand("check", "can this machine measure? what to do if not");
   check->add_flag("--json", check_options.json, "as JSON");
@@ -109,7 +127,7 @@ int Main(int argc, char** argv) {
 
   std::string help_command;
   CLI::App* help = app.add_subcommand("help", "help on a command");
-  help->add_option("CMD", help_command, "run, report or check");
+  help->add_option("CMD", help_command, "run, explain, report or check");
 
   try {
     app.parse(argc, argv);
@@ -120,6 +138,7 @@ int Main(int argc, char** argv) {
   }
   if (*run) return RunRun(run_flags, ChangesSession(*run));
   if (*report) return RunReport(report_flags);
+  if (*explain) return RunExplain(explain_flags);
   if (*check) return RunCheck(check_options, std::cout);
   if (*help) return PrintHelp(app, help_command);
   std::cerr << app.help();

@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "analysis/model/status_macros.h"
 #include "analysis/report/escape.h"
@@ -70,6 +71,21 @@ absl::StatusOr<int64_t> ParseDurationNs(const std::string& text) {
         absl::StrCat("--duration ", text, " is outside 100ms to 24h"));
   }
   return absl::ToInt64Nanoseconds(duration);
+}
+
+absl::StatusOr<int64_t> ParseSizeBytes(const std::string& text) {
+  absl::string_view digits = text;
+  int64_t unit = 1;
+  for (const auto& [suffix, factor] :
+       {std::pair("K", int64_t{1} << 10), std::pair("M", int64_t{1} << 20)}) {
+    if (absl::ConsumeSuffix(&digits, suffix)) unit = factor;
+  }
+  int64_t count = 0;
+  if (!absl::SimpleAtoi(digits, &count) || count <= 0 || count > kMaxBufferBytes / unit) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--buffer-size '", text, "' is no size from 4K to 512M; write 64K or 8M"));
+  }
+  return count * unit;
 }
 
 int List(bool json) {
@@ -140,15 +156,25 @@ absl::Status Complete(RunFlags& flags, bool changed_by_flags) {
     }
     flags.request.resume = true;
     flags.request.out = flags.resume;
+    if (!flags.dry_run) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const Report report, ReadSessionReport(flags.resume));
+    flags.request.options = report.options;
     return absl::OkStatus();
   }
   if (!flags.duration.empty()) {
     ASSIGN_OR_RETURN(flags.request.options.duration_ns, ParseDurationNs(flags.duration));
   }
+  if (!flags.buffer_size.empty()) {
+    ASSIGN_OR_RETURN(flags.request.options.buffer_bytes, ParseSizeBytes(flags.buffer_size));
+  }
   return FillFromPreset(flags.request.options);
 }
 
 int PrintResult(const SessionResult& result, const RunFlags& flags) {
+  if (result.was_finished && !flags.quiet) {
+    std::cerr << "whylate: the session in " << EscapeForTerminal(result.directory)
+              << " is finished already\n";
+  }
   if (flags.json) {
     std::cout << ReportToJson(result.report);
   } else {

@@ -67,9 +67,14 @@ std::optional<std::string> OwnPath(const std::string& own_cgroups, bool version2
   return std::nullopt;
 }
 
-std::string DirectoryOf(const CgroupMount& mount, absl::string_view own_path) {
-  // In a container the mount may show only a part of the hierarchy.
-  if (mount.root != "/") absl::ConsumePrefix(&own_path, mount.root);
+// nullopt where the mount does not show our group.
+std::optional<std::string> DirectoryOf(const CgroupMount& mount, absl::string_view own_path) {
+  // In a container the mount may show only a part of the hierarchy. A path that is not below it is
+  // one that a cgroup namespace made relative to it already.
+  if (mount.root != "/" && absl::ConsumePrefix(&own_path, mount.root) && !own_path.empty() &&
+      own_path[0] != '/') {
+    return std::nullopt;
+  }
   return absl::StrCat(mount.point, own_path == "/" ? "" : own_path);
 }
 
@@ -101,7 +106,9 @@ absl::StatusOr<MemoryCgroupSite> FindMemoryCgroupSite(
   for (const CgroupMount& mount : MemoryMounts(mountinfo)) {
     const std::optional<std::string> own = OwnPath(own_cgroups, mount.version2);
     if (!own) continue;
-    std::string directory = DirectoryOf(mount, *own);
+    std::optional<std::string> below = DirectoryOf(mount, *own);
+    if (!below) continue;
+    std::string directory = *std::move(below);
     if (!mount.version2) return MemoryCgroupSite{directory, false};
     while (directory.size() >= mount.point.size()) {
       if (HandsMemoryDown(directory, read_file)) return MemoryCgroupSite{directory, true};

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "absl/strings/str_cat.h"
 #include "analysis/model/status_macros.h"
 #include "userspace/platform/errno_status.h"
 
@@ -18,6 +19,11 @@ absl::StatusOr<std::pair<Channel, Channel>> Channel::CreatePair() {
 }
 
 absl::Status Channel::Send(absl::string_view message) const {
+  // Longer ones would arrive cut; an empty one looks like the end.
+  if (message.empty() || message.size() > kMaxMessageBytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "send a message of ", message.size(), " bytes: 1 to ", kMaxMessageBytes, " are possible"));
+  }
   if (send(fd_.get(), message.data(), message.size(), MSG_NOSIGNAL) < 0) {
     return ErrnoStatus(errno, "send a message");
   }

@@ -24,6 +24,7 @@ class Channel {
   Channel() = default;
   explicit Channel(UniqueFd fd) : fd_(std::move(fd)) {}
 
+  // ResourceExhausted for a message that is empty or longer than kMaxMessageBytes.
   absl::Status Send(absl::string_view message) const;
   // Blocks until a message is there.
   absl::StatusOr<std::string> Receive() const;

@@ -11,8 +11,11 @@
 #include "absl/strings/strip.h"
 #include "analysis/model/status_macros.h"
 #include "userspace/platform/clock.h"
+#include "analysis/attribution/explain.h"
 #include "userspace/platform/files.h"
+#include "userspace/platform/scheduling.h"
 #include "userspace/session/stop_signal.h"
+#include "userspace/session/sweep.h"
 #include "userspace/workload/frame_loop.h"
 
 namespace whylate {
@@ -35,6 +38,12 @@ std::optional<int64_t> DiskReadBytes(Tgid tgid) {
   return std::nullopt;
 }
 
+std::optional<CpuSet> AffinityOf(const ChildProcess& child) {
+  absl::StatusOr<CpuSet> cpus = GetAffinity(Tid{child.tgid().value});
+  if (!cpus.ok()) return std::nullopt;
+  return *cpus;
+}
+
 }  // namespace
 
 std::string CellPlan::title() const {
@@ -50,11 +59,14 @@ absl::StatusOr<Cell> CellRunner::Run() {
   if (end.ok()) end = StartWorkload();
   if (end.ok()) end = AwaitReady();
   if (end.ok()) {
-    for (const RunningLoad& load : loads_) end.Update(load.child->channel().Send("go"));
+    allowed_before_ = AffinityOf(*workload_);
+    RETURN_IF_ERROR(StartTrace());
+    for (const RunningLoad& load : loads_) end.Update(LetGo(*load.child));
   }
   if (end.ok()) end = Watch(MonotonicNs() + kSettleNs, false);
   if (end.ok()) end = Measure();
   ended_ns_ = MonotonicNs();
+  if (workload_ != nullptr) allowed_after_ = AffinityOf(*workload_);
   EndChildren();
   if (StopRequested()) return absl::CancelledError("stopped");
   return FinishCell(end);
@@ -153,17 +165,37 @@ absl::Status CellRunner::AwaitReady() {
       }
       absl::StatusOr<std::string> message = child->channel().Receive();
       if (message.ok() && *message == "ready") break;
-      absl::string_view text = message.ok() ? *message : "";
+      // Not `ok ? *message : ""`, which is a temporary string.
+      absl::string_view text;
+      if (message.ok()) text = *message;
       if (absl::ConsumePrefix(&text, "note ")) {
         notes_.emplace_back(text);
       } else if (absl::ConsumePrefix(&text, "error ")) {
         return absl::AbortedError(absl::StrCat(child->label(), " could not start: ", text));
       } else {
-        return absl::AbortedError(absl::StrCat(child->label(), " ended before it was ready"));
+        return absl::AbortedError(absl::StrCat(DescribeEnd(*child), " before it was ready"));
       }
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status CellRunner::StartTrace() {
+  if (environment_.options.source == "none") return absl::OkStatus();
+  ASSIGN_OR_RETURN(CellTrace trace, CellTrace::Start(environment_.options, workload_->tgid()));
+  trace_.emplace(std::move(trace));
+  return absl::OkStatus();
+}
+
+std::string CellRunner::DescribeEnd(ChildProcess& child) {
+  const int64_t until_ns = MonotonicNs() + kNsPerSecond;
+  while (!child.CheckEnd() && MonotonicNs() < until_ns) SleepUntilNs(MonotonicNs() + kNsPerMs);
+  return absl::StrCat(child.label(), " ", child.CheckEnd().value_or("stopped answering"));
+}
+
+absl::Status CellRunner::LetGo(ChildProcess& child) {
+  if (child.channel().Send("go").ok()) return absl::OkStatus();
+  return absl::AbortedError(DescribeEnd(child));
 }
 
 absl::Status CellRunner::HandleMessage(ChildProcess& child) {
@@ -173,17 +205,15 @@ absl::Status CellRunner::HandleMessage(ChildProcess& child) {
     workload_done_ = true;
     return absl::OkStatus();
   }
-  absl::string_view text = received.ok() ? **received : "";
+  absl::string_view text;
+  if (received.ok()) text = **received;
   // Ctrl-C and kill reach the whole process group: give our own signal a moment to arrive.
   WaitFor(nullptr, 0, MonotonicNs() + 20 * kNsPerMs);
   if (StopRequested()) return absl::CancelledError("stopped");
   if (absl::ConsumePrefix(&text, "error ")) {
     return absl::AbortedError(absl::StrCat(child.label(), " ended: ", text));
   }
-  const int64_t until_ns = MonotonicNs() + kNsPerSecond;
-  while (!child.CheckEnd() && MonotonicNs() < until_ns) SleepUntilNs(MonotonicNs() + kNsPerMs);
-  return absl::AbortedError(
-      absl::StrCat(child.label(), " ", child.CheckEnd().value_or("stopped answering")));
+  return absl::AbortedError(DescribeEnd(child));
 }
 
 absl::Status CellRunner::Watch(int64_t time_ns, bool until_done) {
@@ -203,7 +233,7 @@ absl::Status CellRunner::Watch(int64_t time_ns, bool until_done) {
 }
 
 absl::Status CellRunner::Measure() {
-  RETURN_IF_ERROR(workload_->channel().Send("go"));
+  RETURN_IF_ERROR(LetGo(*workload_));
   const int64_t sent_ns = MonotonicNs();
   while (log_->origin_ns() == 0) {
     RETURN_IF_ERROR(Watch(MonotonicNs() + kNsPerMs, false));
@@ -264,10 +294,15 @@ void CellRunner::NoteProgressAtEnd() {
 
 void CellRunner::EndChildren() {
   if (workload_ != nullptr) workload_->End(false);
+  bool had_tree = false;
   for (RunningLoad& load : loads_) {
     if (load.child == nullptr) continue;
-    load.child->End(load.row->progress == ProgressSource::kTreeCpuTime);
+    const bool has_tree = load.row->progress == ProgressSource::kTreeCpuTime;
+    load.child->End(has_tree);
+    had_tree = had_tree || has_tree;
   }
+  // Where someone killed the process that keeps a tree, the tree is still there.
+  if (had_tree) EndProcessesOfRun(environment_.run_id);
 }
 
 void CellRunner::CopyFrames(CellFrames& frames) const {
@@ -284,7 +319,7 @@ void CellRunner::CopyFrames(CellFrames& frames) const {
   }
 }
 
-Cell CellRunner::FinishCell(const absl::Status& end) {
+absl::StatusOr<Cell> CellRunner::FinishCell(const absl::Status& end) {
   Cell cell;
   cell.workload = plan_.workload.name;
   cell.load = plan_.load;
@@ -309,8 +344,37 @@ Cell CellRunner::FinishCell(const absl::Status& end) {
   } else {
     cell.invalid.emplace_back(counts.status().message());
   }
+  RETURN_IF_ERROR(Explain(cell));
   if (end.ok()) Stamp(cell);
   return cell;
+}
+
+std::vector<RoleAssignment> CellRunner::Roles() const {
+  std::vector<RoleAssignment> roles = {{workload_->tgid(), {RoleKind::kWorkload, ""}}};
+  for (const RunningLoad& load : loads_) {
+    roles.push_back({load.child->tgid(), {RoleKind::kLoad, load.row->name}});
+  }
+  for (Tgid observer : environment_.observers) {
+    roles.push_back({observer, {RoleKind::kObserver, ""}});
+  }
+  return roles;
+}
+
+absl::Status CellRunner::Explain(Cell& cell) {
+  Recording recording;
+  recording.workload = cell.workload;
+  recording.load = cell.load;
+  recording.run = cell.run;
+  recording.frames = cell.frames;
+  recording.watched = Tid{workload_->tgid().value};
+  recording.allowed_before = allowed_before_;
+  recording.allowed_after = allowed_after_;
+  recording.roles = Roles();
+  if (trace_) {
+    ASSIGN_OR_RETURN(cell.observer, trace_->Finish(recording));
+  }
+  cell.explanation = whylate::Explain(recording);
+  return absl::OkStatus();
 }
 
 // Says whether each load did what its name says, and the work what it was calibrated to.

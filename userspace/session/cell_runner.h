@@ -17,6 +17,7 @@
 #include "analysis/report/report.h"
 #include "userspace/load/load.h"
 #include "userspace/platform/cgroup.h"
+#include "userspace/session/cell_trace.h"
 #include "userspace/session/child_process.h"
 #include "userspace/session/cleanup_registry.h"
 #include "userspace/session/load_files.h"
@@ -43,6 +44,7 @@ struct CellEnvironment {
   int32_t load_threads = 1;
   CleanupRegistry* registry = nullptr;
   LoadFiles* files = nullptr;
+  std::vector<Tgid> observers;  // our own processes, which may get in the way too
 };
 
 class CellRunner {
@@ -69,10 +71,15 @@ class CellRunner {
   absl::Status StartWorkload();
   absl::Status EnterMemoryCgroup(ChildProcess& child);
   absl::Status AwaitReady();
+  absl::Status StartTrace();
   // Waits till `time_ns`, or where asked till the workload is done; an error names the child that
   // ended or failed before.
   absl::Status Watch(int64_t time_ns, bool until_done);
   absl::Status HandleMessage(ChildProcess& child);
+  // Tells a child that is ready to begin.
+  absl::Status LetGo(ChildProcess& child);
+  // How a child ended that no longer answers: "load burn was killed by signal 9 (Killed)".
+  static std::string DescribeEnd(ChildProcess& child);
   absl::Status Measure();
 
   std::vector<ChildProcess*> Children();
@@ -83,8 +90,11 @@ class CellRunner {
   void NoteProgressAtEnd();
   void EndChildren();
 
-  Cell FinishCell(const absl::Status& end);
+  absl::StatusOr<Cell> FinishCell(const absl::Status& end);
   void CopyFrames(CellFrames& frames) const;
+  // Why frames were late, from the trace where there is one.
+  absl::Status Explain(Cell& cell);
+  std::vector<RoleAssignment> Roles() const;
   void Stamp(Cell& cell) const;
 
   const CellEnvironment& environment_;
@@ -97,6 +107,9 @@ class CellRunner {
   int64_t reclaims_at_origin_ = 0;
   std::unique_ptr<ChildProcess> workload_;
   bool workload_done_ = false;
+  std::optional<CellTrace> trace_;
+  std::optional<CpuSet> allowed_before_;
+  std::optional<CpuSet> allowed_after_;
   int64_t origin_ns_ = 0;
   int64_t ended_ns_ = 0;
   std::vector<std::string> notes_;

@@ -1,5 +1,6 @@
 #include "userspace/session/child_main.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -47,7 +48,9 @@ absl::Status RunWorkload(const ChildSpec& spec, const Channel& channel) {
   RETURN_IF_ERROR(channel.Send("ready"));
   RETURN_IF_ERROR(channel.Receive().status());
   RunFrames(workload, spec.duration_ns, spec.load.loops_per_ms, log);
-  return channel.Send("done");
+  RETURN_IF_ERROR(channel.Send("done"));
+  // Stays until it is ended, so that the supervisor can still look at it.
+  return channel.Receive().status();
 }
 
 absl::Status RunLoad(const ChildSpec& spec, Channel channel) {
@@ -64,6 +67,8 @@ absl::Status RunLoad(const ChildSpec& spec, Channel channel) {
 }
 
 absl::Status Serve() {
+  // Ours alone: a command that kept the channel open would hide our death from the supervisor.
+  for (int fd : {kChannelFd, kSharedFd, kExtraFd}) fcntl(fd, F_SETFD, FD_CLOEXEC);
   Channel channel{UniqueFd(kChannelFd)};
   ASSIGN_OR_RETURN(const std::string message, channel.Receive());
   ASSIGN_OR_RETURN(const ChildSpec spec, ChildSpecFromMessage(message));

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -50,7 +51,11 @@ absl::StatusOr<ChildSpec> ChildSpecFromMessage(absl::string_view message) {
   try {
     const Json root = Json::parse(message.begin(), message.end());
     ChildSpec spec;
-    spec.kind = static_cast<ChildKind>(root.at("kind").get<int>());
+    const int kind = root.at("kind").get<int>();
+    if (kind < 0 || kind > static_cast<int>(ChildKind::kJanitor)) {
+      throw std::invalid_argument(absl::StrCat("kind ", kind));
+    }
+    spec.kind = static_cast<ChildKind>(kind);
     spec.parent = root.at("parent").get<int32_t>();
     spec.nice = Optional<int32_t>(root.at("nice"));
     spec.cpus = root.at("cpus").get<std::string>();

@@ -7,14 +7,17 @@
 
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "analysis/model/status_macros.h"
 #include "userspace/platform/clock.h"
 #include "userspace/platform/errno_status.h"
+#include "userspace/platform/process.h"
 #include "userspace/platform/scheduling.h"
 #include "userspace/session/child_spec.h"
 #include "userspace/session/cleanup_registry.h"
+#include "userspace/session/sweep.h"
 
 namespace whylate {
 namespace {
@@ -36,12 +39,14 @@ absl::Status RunJanitor(const Channel& channel) {
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signal(number, SIG_IGN);
   ASSIGN_OR_RETURN(const CleanupRegistry registry, CleanupRegistry::Map(UniqueFd(kSharedFd)));
   const UniqueFd supervisor(kExtraFd);
+  const std::optional<ProcessFacts> parent = ReadProcess(Tgid{getppid()});
   RETURN_IF_ERROR(channel.Send("ready"));
   std::array<pollfd, 2> polled = {{{supervisor.get(), POLLIN, 0}, {channel.fd(), POLLIN, 0}}};
   while (poll(polled.data(), polled.size(), -1) < 0) {
     if (errno != EINTR) return ErrnoStatus(errno, "watch the supervisor");
   }
   registry.CleanUp(kCleanUpTimeoutNs);
+  if (parent) EndProcessesOfRun(MakeRunId(parent->identity));
   return absl::OkStatus();
 }
 

@@ -19,12 +19,14 @@
 #include "analysis/model/status_macros.h"
 #include "userspace/platform/errno_status.h"
 #include "userspace/platform/files.h"
+#include "userspace/session/stop_signal.h"
 
 namespace whylate {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr int64_t kLeastFileBytes = 16 * kMiB;
+constexpr int64_t kFillStepBytes = 16 * kMiB;
 constexpr int64_t kSectorBytes = 512;  // of /sys/dev/block/*/stat, whatever the device's own
 
 int64_t WholeMiB(int64_t bytes) { return bytes / kMiB * kMiB; }
@@ -97,6 +99,13 @@ absl::Status LoadFiles::FillReadFile(int fd, int64_t size_bytes) const {
       return ErrnoStatus(
           written < 0 ? errno : ENOSPC,
           absl::StrCat("write the file to read, ", size_bytes / kMiB, " MiB in ", directory_));
+    }
+    if (StopRequested()) return absl::CancelledError("stopped");
+    // A part at a time, because a process that waits in fsync() can be neither stopped nor killed.
+    if ((at + kMiB) % kFillStepBytes == 0) {
+      sync_file_range(
+          fd, at + kMiB - kFillStepBytes, kFillStepBytes,
+          SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
     }
   }
   if (fsync(fd) != 0) return ErrnoStatus(errno, "write the file to read to the disk");

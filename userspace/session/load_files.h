@@ -40,6 +40,7 @@ class LoadFiles {
   LoadFiles(std::string directory, std::string run_id)
       : directory_(std::move(directory)), run_id_(std::move(run_id)) {}
 
+  // Cancelled when a stop was requested meanwhile.
   absl::StatusOr<File> Prepare(LoadFile kind);
   absl::StatusOr<LoadFileSizes> Sizes() const;
 

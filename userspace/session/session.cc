@@ -18,7 +18,9 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "analysis/model/status_macros.h"
+#include "analysis/report/escape.h"
 #include "userspace/platform/errno_status.h"
+#include "userspace/platform/files.h"
 #include "userspace/platform/host.h"
 #include "userspace/platform/process.h"
 #include "userspace/session/session_directory.h"
@@ -31,9 +33,6 @@ namespace whylate {
 namespace {
 
 constexpr char kTimeFormat[] = "%Y-%m-%dT%H:%M:%SZ";
-constexpr char kNoRootWarning[] =
-    "not root: no scheduler trace, so misses are counted and not explained; run as root (sudo), or "
-    "give the program CAP_BPF and CAP_PERFMON (setcap cap_bpf,cap_perfmon+ep)";
 
 std::string KernelRelease() {
   utsname names;
@@ -56,6 +55,26 @@ bool IsFinished(const Report& report, const CellPlan& plan) {
   return std::any_of(report.cells.begin(), report.cells.end(), [&](const Cell& cell) {
     return cell.workload == plan.workload.name && cell.load == plan.load && cell.run == plan.run;
   });
+}
+
+absl::StatusOr<std::string> OwnRunId() {
+  const std::optional<ProcessFacts> self = ReadProcess(Tgid{getpid()});
+  if (!self) return absl::InternalError("/proc is not readable; mount it");
+  return MakeRunId(self->identity);
+}
+
+absl::Status CheckWorkdir(const std::string& workdir) {
+  const absl::Status status = OpenDirectory(workdir).status();
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), "; name another with --workdir"));
+}
+
+absl::Status CheckIsNobodys(const Report& report) {
+  const std::optional<ProcessIdentity> owner = ParseRunId(report.run_id);
+  if (!owner || !IsAlive(*owner)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the session still runs, as process ", owner->tgid.value));
 }
 
 class Supervisor {
@@ -85,22 +104,27 @@ class Supervisor {
 
 absl::Status Supervisor::OpenDirectory() {
   if (request_.resume) {
-    ASSIGN_OR_RETURN(report_, ReadSessionReport(request_.out));
+    RETURN_IF_ERROR(CheckWorkdir(report_.options.workdir));
     ASSIGN_OR_RETURN(SessionDirectory directory, SessionDirectory::Open(request_.out));
     directory_.emplace(std::move(directory));
-    report_.finished.clear();
-    return absl::OkStatus();
+    report_.run_id = environment_.run_id;
+    return directory_->RegisterTemporaries(*registry_);
   }
-  report_.label = request_.label.empty() ? KernelRelease() : request_.label;
+  // Any bytes may come in; what the files and the terminal show shall be the same.
+  report_.label = request_.label.empty() ? KernelRelease() : ValidUtf8(request_.label);
   report_.options = request_.options;
+  report_.options.comment = ValidUtf8(request_.options.comment);
   report_.started = UtcNow(kTimeFormat);
+  report_.run_id = environment_.run_id;
+  RETURN_IF_ERROR(CheckWorkdir(report_.options.workdir));
   const std::string path = request_.out.empty() ? DefaultDirectory(report_.label) : request_.out;
   ASSIGN_OR_RETURN(SessionDirectory directory, SessionDirectory::Create(path));
   directory_.emplace(std::move(directory));
+  absl::Status status = directory_->RegisterTemporaries(*registry_);
   // From here on a killed run leaves a session that can be resumed.
-  const absl::Status written = directory_->Write(report_);
-  if (!written.ok()) rmdir(path.c_str());
-  return written;
+  if (status.ok()) status = directory_->Write(report_);
+  if (!status.ok()) directory_->Remove();
+  return status;
 }
 
 absl::Status Supervisor::StartJanitor() {
@@ -114,29 +138,34 @@ absl::Status Supervisor::StartJanitor() {
   request.shared_fd = registry_->fd();
   request.extra_fd = own_pidfd_.get();
   ASSIGN_OR_RETURN(janitor_, ChildProcess::Start(request, nullptr));
-  RETURN_IF_ERROR(janitor_->Begin());
-  return janitor_->channel().Receive().status();
+  absl::Status status = janitor_->Begin();
+  if (status.ok()) status = janitor_->channel().Receive().status();
+  if (status.ok()) return status;
+  // Ctrl-C reaches the whole process group, and so a janitor that has not left it yet.
+  if (StopRequested()) return absl::CancelledError("stopped");
+  return absl::Status(status.code(), absl::StrCat("start the janitor: ", status.message()));
 }
 
 absl::Status Supervisor::Prepare() {
   const std::string& workdir = report_.options.workdir;
-  environment_.options = report_.options;
-  const std::optional<ProcessFacts> self = ReadProcess(Tgid{getpid()});
-  if (!self) return absl::InternalError("/proc is not readable; mount it");
-  report_.run_id = environment_.run_id = MakeRunId(self->identity);
   report_.version = request_.version;
+  report_.finished.clear();
   SweepLeftovers(workdir);
-  RETURN_IF_ERROR(StartJanitor());
-  RETURN_IF_ERROR(directory_->RegisterTemporaries(*registry_));
   report_.host = ReadHostFacts(HostPaths{}, workdir);
   report_.warnings.clear();
-  if (geteuid() != 0) report_.warnings.emplace_back(kNoRootWarning);
+  if (report_.options.source.empty()) {
+    std::string why_not;
+    report_.options.source = DefaultTraceSource(why_not);
+    if (!why_not.empty()) report_.warnings.push_back(why_not);
+  }
   const auto model = std::find_if(report_.host.begin(), report_.host.end(),
                                   [](const HostFact& fact) { return fact.key == "cpu_model"; });
   report_.loops_per_ms =
       CalibrateCached(DefaultCacheDirectory(),
                       model == report_.host.end() ? "" : model->value.value_or(""))
           .loops_per_ms;
+  environment_.options = report_.options;
+  environment_.observers = {Tgid{getpid()}, janitor_->tgid()};
   environment_.loops_per_ms = report_.loops_per_ms;
   ASSIGN_OR_RETURN(environment_.load_threads, ResolveLoadThreads(report_.options));
   environment_.registry = &*registry_;
@@ -152,6 +181,8 @@ absl::Status Supervisor::RunCells(const std::vector<CellPlan>& plans) {
     observer_.OnCell(plans[i], i, plans.size(), EstimateNs(report_.options, plans.size() - i));
     CellRunner runner(environment_, plans[i]);
     ASSIGN_OR_RETURN(Cell cell, runner.Run());
+    for (std::string& reason : cell.invalid) reason = ValidUtf8(reason);
+    for (std::string& note : cell.notes) note = ValidUtf8(note);
     report_.cells.push_back(std::move(cell));
     absl::Status written = directory_->Write(report_);
     if (!written.ok()) {
@@ -168,6 +199,17 @@ absl::Status Supervisor::RunCells(const std::vector<CellPlan>& plans) {
 }
 
 absl::StatusOr<SessionResult> Supervisor::Run() {
+  if (request_.resume) {
+    ASSIGN_OR_RETURN(report_, ReadSessionReport(request_.out));
+    if (!report_.finished.empty()) {
+      return SessionResult{
+          .report = std::move(report_), .directory = request_.out, .was_finished = true};
+    }
+    RETURN_IF_ERROR(CheckIsNobodys(report_));
+  }
+  ASSIGN_OR_RETURN(environment_.run_id, OwnRunId());
+  // Before the first file: what is half written when we are killed is the janitor's to remove.
+  RETURN_IF_ERROR(StartJanitor());
   RETURN_IF_ERROR(OpenDirectory());
   ASSIGN_OR_RETURN(const std::vector<CellPlan> plans, PlanCells(report_.options));
   observer_.OnStart(directory_->path());
@@ -178,7 +220,9 @@ absl::StatusOr<SessionResult> Supervisor::Run() {
     janitor_->End(true);
   }
   if (!status.ok() && !absl::IsCancelled(status)) return status;
-  return SessionResult{std::move(report_), directory_->path(), absl::IsCancelled(status)};
+  return SessionResult{.report = std::move(report_),
+                       .directory = directory_->path(),
+                       .interrupted = absl::IsCancelled(status)};
 }
 
 }  // namespace

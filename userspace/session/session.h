@@ -38,6 +38,7 @@ struct SessionResult {
   Report report;
   std::string directory;
   bool interrupted = false;
+  bool was_finished = false;  // before: there was nothing to go on with, and nothing was touched
 };
 
 // Finished cells are in the directory whatever happens after them, also when an error is returned.

@@ -1,5 +1,8 @@
 #include "userspace/session/session_directory.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -44,6 +47,11 @@ absl::Status SessionDirectory::RegisterTemporaries(CleanupRegistry& registry) {
   return absl::OkStatus();
 }
 
+void SessionDirectory::Remove() const {
+  for (const char* name : {kReportJson, kReportText}) unlinkat(fd_.get(), name, 0);
+  rmdir(path_.c_str());
+}
+
 absl::Status SessionDirectory::Write(const Report& report) const {
   RETURN_IF_ERROR(WriteFileAtomically(fd_.get(), kReportJson, ReportToJson(report)));
   return WriteFileAtomically(fd_.get(), kReportText, ReportToText(report));
@@ -54,7 +62,7 @@ absl::StatusOr<Report> ReadSessionReport(const std::string& directory) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   absl::StatusOr<Report> report = ReportFromJson(text);
   if (report.ok()) return report;
-  return absl::Status(report.status().code(), absl::StrCat(path, ": ", report.status().message()));
+  return absl::FailedPreconditionError(absl::StrCat(path, ": ", report.status().message()));
 }
 
 }  // namespace whylate

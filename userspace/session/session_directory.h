@@ -25,6 +25,8 @@ class SessionDirectory {
 
   // Lets the janitor remove a half-written file, should we be killed while writing.
   absl::Status RegisterTemporaries(CleanupRegistry& registry);
+  // Takes away the directory and what Write() made in it.
+  void Remove() const;
   // Replaces both files.
   absl::Status Write(const Report& report) const;
   const std::string& path() const { return path_; }
@@ -37,7 +39,7 @@ class SessionDirectory {
   std::vector<Registration> registrations_;
 };
 
-// Reads DIR/report.json.
+// Reads DIR/report.json; FailedPrecondition where it is no whole report.
 absl::StatusOr<Report> ReadSessionReport(const std::string& directory);
 
 }  // namespace whylate

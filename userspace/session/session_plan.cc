@@ -11,6 +11,7 @@
 #include "userspace/platform/capabilities.h"
 #include "userspace/platform/clock.h"
 #include "userspace/platform/scheduling.h"
+#include "userspace/trace/trace_source.h"
 
 namespace whylate {
 namespace {
@@ -90,11 +91,22 @@ absl::Status CheckOptions(const SessionOptions& options) {
   RETURN_IF_ERROR(CheckNice("--bench-nice", options.bench_nice));
   RETURN_IF_ERROR(CheckNice("--load-nice", options.load_nice));
   RETURN_IF_ERROR(CheckCpus(options.cpus));
-  if (options.source != "none") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("unknown --source '", options.source, "'; known: none"));
+  if (options.cpu_percent || options.interval_us) {
+    // Also where no custom runs: a value that makes no sense was meant to make some.
+    const WorkloadValues values = {options.cpu_percent.value_or(1),
+                                   options.interval_us.value_or(1000)};
+    RETURN_IF_ERROR(MakeWorkload("custom", values).status());
   }
-  return absl::OkStatus();
+  if (options.load_command.size() > kMaxCommandBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--load-command is longer than ", kMaxCommandBytes, " bytes; put it into a script"));
+  }
+  RETURN_IF_ERROR(
+      CheckRange("--buffer-size", options.buffer_bytes, kMinBufferBytes, kMaxBufferBytes));
+  if (options.source.empty()) return absl::OkStatus();
+  const absl::Status source = CreateTraceSource(options.source).status();
+  if (source.ok()) return source;
+  return absl::Status(source.code(), absl::StrCat("--source: ", source.message()));
 }
 
 absl::Status CheckLoad(const std::string& load, const std::vector<const LoadRow*>& parts,
@@ -122,7 +134,8 @@ bool Excluded(const SessionOptions& options, const std::string& workload, const 
 }  // namespace
 
 absl::Status FillFromPreset(SessionOptions& options) {
-  const bool bare = options.workloads.empty() && options.loads.empty() && options.duration_ns == 0;
+  const bool bare = options.workloads.empty() && options.loads.empty() &&
+                    options.load_command.empty() && options.duration_ns == 0;
   const std::string name = !options.preset.empty() ? options.preset : "quick";
   const auto preset = std::find_if(Presets().begin(), Presets().end(),
                                    [&](const Preset& candidate) { return name == candidate.name; });
@@ -158,6 +171,11 @@ absl::StatusOr<std::vector<CellPlan>> PlanCells(const SessionOptions& options) {
       RETURN_IF_ERROR(CheckLoad(load, parts, options));
       if (!Excluded(options, name, load)) cells.push_back({workload, load, std::move(parts), 0});
     }
+  }
+  if (cells.empty()) {
+    return absl::InvalidArgumentError(
+        "there is no cell to run: a preset leaves out a workload under itself; give --workload and "
+        "--load without --preset");
   }
   const size_t once = cells.size();
   for (int32_t run = 1; run < options.repeat; ++run) {

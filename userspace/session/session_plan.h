@@ -3,6 +3,7 @@
 #ifndef WHYLATE_USERSPACE_SESSION_SESSION_PLAN_H_
 #define WHYLATE_USERSPACE_SESSION_SESSION_PLAN_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,11 +19,14 @@ namespace whylate {
 inline constexpr int64_t kMinDurationNs = 100000000;                    // 100 ms
 inline constexpr int64_t kMaxDurationNs = 86400 * int64_t{1000000000};  // a day
 inline constexpr int32_t kMaxLoadThreads = 4096;
+inline constexpr int64_t kMinBufferBytes = 4096;
+inline constexpr int64_t kMaxBufferBytes = int64_t{512} << 20;  // the most a BPF ring buffer can be
 inline constexpr int32_t kMaxRepeat = 1000;
+inline constexpr size_t kMaxCommandBytes = 8192;
 
 // Fills what the user left open: workloads, loads and duration from `options.preset`, or, without
-// one, "quick" where neither workload, load nor duration is given, else 10 s cells of quick's
-// lists. InvalidArgument for an unknown preset.
+// one, "quick" where neither workload, load, command line nor duration is given, else 10 s cells of
+// quick's lists, or of load command where its line is given. InvalidArgument for an unknown preset.
 absl::Status FillFromPreset(SessionOptions& options);
 
 // The cells in the order in which they run: repeats outermost, so that slow changes of the machine

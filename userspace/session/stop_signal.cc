@@ -15,10 +15,20 @@ void RequestStop(int) { stop_requested = 1; }
 
 constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
+// nohup(1) has SIGHUP ignored on purpose. It must not be blocked then either, or it would be pending
+// as if it were not ignored.
+bool IsLeftIgnored(int number) {
+  struct sigaction action = {};
+  return number == SIGHUP && sigaction(number, nullptr, &action) == 0 &&
+         action.sa_handler == SIG_IGN;
+}
+
 sigset_t StopSet() {
   sigset_t set;
   sigemptyset(&set);
-  for (int number : kStopSignals) sigaddset(&set, number);
+  for (int number : kStopSignals) {
+    if (!IsLeftIgnored(number)) sigaddset(&set, number);
+  }
   return set;
 }
 
@@ -26,9 +36,13 @@ sigset_t StopSet() {
 
 void InstallStopSignal() {
   signal(SIGPIPE, SIG_IGN);
+  // A write past the limit for files (ulimit -f) is an error like a full disk.
+  signal(SIGXFSZ, SIG_IGN);
   struct sigaction action = {};
   action.sa_handler = RequestStop;
-  for (int number : kStopSignals) sigaction(number, &action, nullptr);
+  for (int number : kStopSignals) {
+    if (!IsLeftIgnored(number)) sigaction(number, &action, nullptr);
+  }
   const sigset_t set = StopSet();
   sigprocmask(SIG_BLOCK, &set, nullptr);
 }
@@ -60,8 +74,11 @@ bool WaitFor(pollfd* polled, size_t count, int64_t time_ns) {
 
 void ResetStopSignalInChild() {
   signal(SIGPIPE, SIG_DFL);
+  signal(SIGXFSZ, SIG_DFL);
   const sigset_t set = StopSet();
-  for (int number : kStopSignals) signal(number, SIG_DFL);
+  for (int number : kStopSignals) {
+    if (!IsLeftIgnored(number)) signal(number, SIG_DFL);
+  }
   sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 

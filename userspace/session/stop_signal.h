@@ -12,7 +12,8 @@
 
 namespace whylate {
 
-// Handles the signals from here to the end of the process. Ignores SIGPIPE.
+// Handles the signals from here to the end of the process; a SIGHUP that was ignored stays so.
+// Ignores SIGPIPE and SIGXFSZ.
 void InstallStopSignal();
 bool StopRequested();
 

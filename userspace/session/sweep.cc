@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -28,33 +30,23 @@ bool IsOfDeadRun(absl::string_view run_id) {
   return supervisor && !IsAlive(*supervisor);
 }
 
-void SweepProcesses() {
+// Kills each process, but this one, that bears a run id which `chosen` holds for. Returns how many.
+size_t KillProcesses(const std::function<bool(absl::string_view run_id)>& chosen) {
   const std::string prefix = absl::StrCat(kRunIdVariable, "=");
+  size_t killed = 0;
   for (const ProcessFacts& facts : ReadAllProcesses()) {
-    if (facts.identity.tgid.value == getpid()) continue;
+    if (facts.identity.tgid.value == getpid() || facts.state == 'Z') continue;
     absl::StatusOr<std::string> environment =
         ReadFile(absl::StrCat("/proc/", facts.identity.tgid.value, "/environ"));
     if (!environment.ok()) continue;
     for (absl::string_view variable : absl::StrSplit(*environment, '\0')) {
-      if (absl::ConsumePrefix(&variable, prefix) && IsOfDeadRun(variable)) {
-        KillProcess(facts.identity);
-      }
+      if (!absl::ConsumePrefix(&variable, prefix) || !chosen(variable)) continue;
+      KillProcess(facts.identity);
+      ++killed;
+      break;
     }
   }
-}
-
-void SweepFiles(const std::string& workdir) {
-  std::error_code error;
-  std::vector<std::filesystem::path> found;
-  for (const auto& entry : std::filesystem::directory_iterator(workdir, error)) {
-    std::string name = entry.path().filename().string();
-    absl::string_view rest = name;
-    if (!absl::ConsumePrefix(&rest, kLoadFilePrefix)) continue;
-    // .whylate-<pid>-<ticks>-XXXXXX
-    const size_t suffix = rest.rfind('-');
-    if (suffix != rest.npos && IsOfDeadRun(rest.substr(0, suffix))) found.push_back(entry.path());
-  }
-  for (const std::filesystem::path& path : found) unlink(path.c_str());
+  return killed;
 }
 
 }  // namespace
@@ -74,15 +66,39 @@ std::optional<ProcessIdentity> ParseRunId(absl::string_view run_id) {
   return identity;
 }
 
+void EndProcessesOfRun(absl::string_view run_id) {
+  const int64_t until_ns = MonotonicNs() + kRemoveTimeoutNs;
+  // Again, because one may have forked while we looked.
+  while (KillProcesses([&](absl::string_view other) { return other == run_id; }) > 0 &&
+         MonotonicNs() < until_ns) {
+    SleepUntilNs(MonotonicNs() + 5 * kNsPerMs);
+  }
+}
+
+void SweepLoadFiles(const std::string& workdir) {
+  std::error_code error;
+  std::vector<std::filesystem::path> found;
+  auto walk = std::filesystem::directory_iterator(workdir, error);
+  for (; !error && walk != std::filesystem::directory_iterator(); walk.increment(error)) {
+    const std::string name = walk->path().filename().string();
+    absl::string_view rest = name;
+    if (!absl::ConsumePrefix(&rest, kLoadFilePrefix)) continue;
+    // .whylate-<pid>-<ticks>-XXXXXX
+    const size_t suffix = rest.rfind('-');
+    if (suffix != rest.npos && IsOfDeadRun(rest.substr(0, suffix))) found.push_back(walk->path());
+  }
+  for (const std::filesystem::path& path : found) unlink(path.c_str());
+}
+
 void SweepLeftovers(const std::string& workdir) {
-  SweepProcesses();
+  KillProcesses(IsOfDeadRun);
   VisitOurCgroups([](const std::string& directory) {
     absl::string_view run_id = directory;
     run_id.remove_prefix(run_id.rfind('/') + 1);
     absl::ConsumePrefix(&run_id, kCgroupPrefix);
     if (IsOfDeadRun(run_id)) RemoveCgroup(directory, kRemoveTimeoutNs);
   });
-  SweepFiles(workdir);
+  SweepLoadFiles(workdir);
 }
 
 }  // namespace whylate

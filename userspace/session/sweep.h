@@ -17,6 +17,11 @@ std::optional<ProcessIdentity> ParseRunId(absl::string_view run_id);
 // Ends processes, cgroups and load files in `workdir` whose run id is that of a dead process. What
 // another living run owns, or we have no right to, stays.
 void SweepLeftovers(const std::string& workdir);
+// Ends every process that bears this run id, of a run that is dead or done with them: descendants
+// that are nobody's any more, because the process that kept them was killed. Gives up after 2 s.
+void EndProcessesOfRun(absl::string_view run_id);
+// The load files alone.
+void SweepLoadFiles(const std::string& workdir);
 
 }  // namespace whylate
 

@@ -1,7 +1,5 @@
 #include "userspace/workload/calibration.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -50,8 +48,9 @@ std::optional<int64_t> ReadCache(const std::string& path) {
 
 void WriteCache(const std::string& directory, const std::string& name, int64_t loops_per_ms) {
   const size_t parent_end = directory.rfind('/');
-  if (parent_end != std::string::npos) mkdir(directory.substr(0, parent_end).c_str(), 0755);
-  (void)CreateDirectory(directory);  // it may be there, and the open tells
+  // Both may be there, and the open tells.
+  if (parent_end != std::string::npos) (void)CreateDirectory(directory.substr(0, parent_end));
+  (void)CreateDirectory(directory);
   absl::StatusOr<UniqueFd> fd = OpenDirectory(directory);
   if (fd.ok()) (void)WriteFileAtomically(fd->get(), name, absl::StrCat(loops_per_ms, "\n"));
 }

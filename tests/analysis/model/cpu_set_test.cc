@@ -20,9 +20,7 @@ TEST(CpuSetTest, ParsesNumbersAndRanges) {
   EXPECT_THAT(Parsed("3-3").ToVector(), ElementsAre(CpuId{3}));
 }
 
-TEST(CpuSetTest, OrderAndRepetitionDoNotMatter) {
-  EXPECT_EQ(Parsed("5,0-2,1"), Parsed("0-2,5"));
-}
+TEST(CpuSetTest, OrderAndRepetitionDoNotMatter) { EXPECT_EQ(Parsed("5,0-2,1"), Parsed("0-2,5")); }
 
 TEST(CpuSetTest, HoldsCpusPastOneWord) {
   const CpuSet set = Parsed("63-64,8191");
@@ -64,8 +62,8 @@ TEST(CpuSetTest, SubsetComparesSetsOfDifferentLength) {
 class CpuSetErrorTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(CpuSetErrorTest, IsNoList) {
-  EXPECT_THAT(CpuSet::Parse(GetParam()), StatusIs(absl::StatusCode::kInvalidArgument,
-                                                  HasSubstr("is not a CPU number")));
+  EXPECT_THAT(CpuSet::Parse(GetParam()),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is not a CPU number")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Texts, CpuSetErrorTest,

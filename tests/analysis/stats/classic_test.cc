@@ -39,8 +39,8 @@ TEST(ComputeClassicTest, ALateFrameCountsOnceWithItsOwnLatency) {
 }
 
 TEST(ComputeClassicTest, BackToBackLatencyIsWhatAFrameTookBeyondItsDemand) {
-  const ClassicStatistics classic = Compute(
-      Cell(Pacing::kBackToBack, {{0, 0, 5, 10000, 8000, 8000}, {1, 10000, 10000, 22000, 8000, 8000}}));
+  const ClassicStatistics classic = Compute(Cell(
+      Pacing::kBackToBack, {{0, 0, 5, 10000, 8000, 8000}, {1, 10000, 10000, 22000, 8000, 8000}}));
   EXPECT_DOUBLE_EQ(classic.latency_us->mean, 3.0);
   EXPECT_DOUBLE_EQ(classic.latency_us->max, 4.0);
 }
@@ -48,8 +48,8 @@ TEST(ComputeClassicTest, BackToBackLatencyIsWhatAFrameTookBeyondItsDemand) {
 //  0      10      20      30      40 us
 //  [------------------)   [--)            frame 0 late, 1 and 2 dropped, 3 met
 TEST(ComputeClassicTest, DroppedFramesAreDemandedAndNotDelivered) {
-  const ClassicStatistics classic = Compute(Cell(
-      Pacing::kSkip, {{0, 0, 100, 21000, 4000, 4000}, {3, 30000, 30100, 35000, 4000, 4000}}));
+  const ClassicStatistics classic = Compute(
+      Cell(Pacing::kSkip, {{0, 0, 100, 21000, 4000, 4000}, {3, 30000, 30100, 35000, 4000, 4000}}));
   EXPECT_THAT(classic.desired_cpu_pct, Optional(DoubleEq(50)));
   EXPECT_THAT(classic.deadlines_met_pct, Optional(DoubleEq(25)));
 }
@@ -69,8 +69,8 @@ TEST(ComputeClassicTest, CarryDeliversEachStepsOwnDemand) {
 }
 
 TEST(ComputeClassicTest, BackToBackWantsAllOfTheTime) {
-  const ClassicStatistics classic = Compute(
-      Cell(Pacing::kBackToBack, {{0, 0, 0, 10000, 8000, 8000}, {1, 10000, 10000, 20000, 8000, 8000}}));
+  const ClassicStatistics classic = Compute(Cell(
+      Pacing::kBackToBack, {{0, 0, 0, 10000, 8000, 8000}, {1, 10000, 10000, 20000, 8000, 8000}}));
   EXPECT_THAT(classic.desired_cpu_pct, Optional(DoubleEq(80)));
 }
 

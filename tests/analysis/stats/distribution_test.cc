@@ -18,8 +18,8 @@ std::vector<double> UpTo(size_t n) {
 }
 
 TEST(NearestRankTest, TakesTheCeilingOfTheRank) {
-  EXPECT_EQ(NearestRank(UpTo(5), 0.50), 3);   // ceil(2.5)
-  EXPECT_EQ(NearestRank(UpTo(4), 0.50), 2);   // ceil(2)
+  EXPECT_EQ(NearestRank(UpTo(5), 0.50), 3);    // ceil(2.5)
+  EXPECT_EQ(NearestRank(UpTo(4), 0.50), 2);    // ceil(2)
   EXPECT_EQ(NearestRank(UpTo(10), 0.99), 10);  // ceil(9.9)
 }
 

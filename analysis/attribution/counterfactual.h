@@ -1,0 +1,73 @@
+// What would have been enough: the frame's completion without a subject, or without several.
+//
+// The saving of a set of subjects is its time from the start of the last absorbing block that is
+// not wholly the set's own. Subjects are ordered by saving alone, then time, then name; the first
+// one that is enough by itself is the verdict, else the shortest prefix that is, as a joint cause.
+//
+//   Counterfactual without(delay, completion_ns, deadline_ns);
+//   without.Judge(Scenario()).subjects;   // indexes in without.names()
+#ifndef WHYLATE_ANALYSIS_ATTRIBUTION_COUNTERFACTUAL_H_
+#define WHYLATE_ANALYSIS_ATTRIBUTION_COUNTERFACTUAL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/attribution/delay.h"
+
+namespace whylate {
+
+// What else might be true, for asking whether a judgement would survive it.
+struct Scenario {
+  // The time charged to "unknown" is somebody's: it counts by `bonus_ns` alone.
+  bool unknown_given_away = false;
+  // Added to a subject's saving (never below 0), by index; missing ones get nothing. The index
+  // names().size() is a subject of which the recording has nothing.
+  std::vector<int64_t> bonus_ns;
+};
+
+struct Judgement {
+  std::vector<size_t> subjects;  // more than one: joint
+  bool sufficient = false;
+  int64_t saving_ns = 0;
+};
+
+class Counterfactual {
+ public:
+  Counterfactual(const FrameDelay& delay, int64_t completion_ns, int64_t deadline_ns);
+
+  const std::vector<std::string>& names() const { return names_; }
+  // Time charged to each subject.
+  const std::vector<int64_t>& ns() const { return ns_; }
+  // O(charges * subjects of the verdict + subjects log subjects).
+  Judgement Judge(const Scenario& scenario) const;
+  // Of one subject alone, as recorded.
+  int64_t SavingNs(size_t subject) const;
+  // The part of a subject's time that is charged in segments that begin at `from_ns` or later.
+  int64_t NsFrom(size_t subject, int64_t from_ns) const;
+
+ private:
+  int64_t SavingOf(const std::vector<bool>& in_set, const Scenario& scenario) const;
+  size_t IndexOf(const std::string& name);
+
+  int64_t needed_ns_;  // a saving of so much meets the deadline
+  std::vector<std::string> names_;
+  std::vector<int64_t> ns_;
+  struct Item {
+    size_t subject;
+    int64_t start_ns;
+    int64_t ns;
+  };
+  std::vector<Item> items_;
+  struct Block {
+    int64_t start_ns;
+    std::vector<size_t> subjects;
+  };
+  std::vector<Block> blocks_;
+};
+
+}  // namespace whylate
+
+#endif  // WHYLATE_ANALYSIS_ATTRIBUTION_COUNTERFACTUAL_H_

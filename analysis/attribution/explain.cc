@@ -1,0 +1,210 @@
+#include "analysis/attribution/explain.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "analysis/attribution/cast.h"
+#include "analysis/attribution/counterfactual.h"
+#include "analysis/attribution/delay.h"
+#include "analysis/attribution/totals.h"
+#include "analysis/attribution/uncertainty.h"
+#include "analysis/attribution/verdict.h"
+#include "analysis/attribution/window.h"
+#include "analysis/timeline/timeline.h"
+
+namespace whylate {
+namespace {
+
+constexpr int64_t kUndisturbedNs = 100'000;
+constexpr size_t kFloorFrames = 100;
+constexpr char kKindOverload[] = "overload";
+
+// What the next frame needs to know of the one before it, where that delayed it (x).
+struct Previous {
+  int64_t completion_ns = 0;
+  std::optional<Verdict> verdict;
+};
+
+class Explainer {
+ public:
+  explicit Explainer(const Recording& recording)
+      : recording_(recording),
+        timeline_(recording),
+        cast_(timeline_),
+        floor_ns_(OverheadFloorNs(recording.frames)) {}
+
+  Explanation Run() {
+    Explanation explanation;
+    const CellFrames& frames = recording_.frames;
+    std::optional<Previous> previous;
+    for (const Frame& frame : frames.frames) {
+      std::optional<Verdict> verdict;
+      if (frames.IsLate(frame)) {
+        Miss miss = ExplainFrame(frame, previous);
+        verdict = miss.verdict;
+        explanation.misses.push_back(std::move(miss));
+      }
+      previous = Previous{frame.completion_ns, std::move(verdict)};
+    }
+    explanation.causes = totals_.Causes();
+    explanation.subjects = totals_.Subjects();
+    explanation.trace = Trace();
+    return explanation;
+  }
+
+ private:
+  Miss ExplainFrame(const Frame& frame, const std::optional<Previous>& previous) {
+    Miss miss;
+    miss.frame = frame;
+    miss.deadline_ns = recording_.frames.DeadlineNs(frame.index);
+    miss.dropped = recording_.frames.SkippedReleases(frame);
+    const TaskIndex task = timeline_.TaskAt(recording_.watched, frame.completion_ns);
+    Interval window{frame.release_ns, frame.completion_ns};
+    std::vector<WindowPart> parts;
+    const bool carried = recording_.frames.pacing == Pacing::kCarry && previous.has_value() &&
+                         previous->completion_ns > frame.release_ns;
+    if (carried) {
+      window.start_ns = std::min(previous->completion_ns, window.end_ns);
+      parts.push_back(CarryOver(*previous, {frame.release_ns, window.start_ns}));
+    }
+    for (WindowPart& part : TileWindow(timeline_, cast_, task, frame.release_ns, window)) {
+      parts.push_back(std::move(part));
+    }
+    const FrameDelay delay = ChargeDelay(timeline_, cast_, task, frame.demand_ns, &parts);
+    const Counterfactual without(delay, frame.completion_ns, miss.deadline_ns);
+    const Uncertainty uncertainty = FindUncertainty(timeline_, parts);
+    Verdict verdict = Judge(frame, miss.deadline_ns, delay, without, uncertainty);
+    const bool inherits = carried && (!previous->verdict.has_value() ||
+                                      previous->verdict->confidence == Confidence::kIncomplete);
+    if (inherits || recording_.trace->recursion_misses > 0) {
+      verdict.confidence = Confidence::kIncomplete;
+    }
+    totals_.AddFrame(verdict, miss.dropped, delay);
+    for (size_t i = 0; i < without.names().size(); ++i) {
+      const int64_t completion_ns = frame.completion_ns - without.SavingNs(i);
+      totals_.AddSaved(without.names()[i], FramesSaved(miss, completion_ns));
+    }
+    miss.verdict = std::move(verdict);
+    for (WindowPart& part : parts) miss.segments.push_back(std::move(part.segment));
+    return miss;
+  }
+
+  // Until the frame before was done this one could not begin: whoever delayed that delayed this.
+  static WindowPart CarryOver(const Previous& previous, const Interval& interval) {
+    WindowPart part;
+    part.segment.kind = SegmentKind::kCarryOver;
+    part.segment.start_ns = interval.start_ns;
+    part.segment.end_ns = interval.end_ns;
+    if (!previous.verdict.has_value()) {
+      part.subject = kSubjectUnknown;
+    } else if (previous.verdict->kind == kKindOverload) {
+      part.subject = kSubjectSelf;
+    } else {
+      part.subject = previous.verdict->subjects.front();
+    }
+    return part;
+  }
+
+  Verdict Judge(const Frame& frame, int64_t deadline_ns, const FrameDelay& delay,
+                const Counterfactual& without, const Uncertainty& uncertainty) const {
+    Verdict verdict;
+    verdict.repaired_ns = TotalNs(uncertainty.repairs);
+    if (frame.demand_ns + floor_ns_ > deadline_ns - frame.release_ns) {
+      // From the frame log alone: no event can change it, and nobody's absence would help.
+      verdict.subject = kSubjectOverload;
+      verdict.subjects = {kSubjectOverload};
+      verdict.kind = kKindOverload;
+      verdict.margin_ns = deadline_ns - frame.completion_ns;
+      return verdict;
+    }
+    const Judgement judgement = without.Judge(Scenario());
+    for (const size_t subject : judgement.subjects) {
+      verdict.subjects.push_back(without.names()[subject]);
+    }
+    if (verdict.subjects.empty()) verdict.subjects.push_back(kSubjectUnknown);
+    verdict.subject = JoinSubjects(verdict.subjects);
+    const MainCause cause = MainCauseOf(delay, verdict.subjects.front());
+    verdict.kind = ToString(cause.kind);
+    verdict.decision = cause.decision;
+    verdict.sufficient = judgement.sufficient;
+    verdict.margin_ns = deadline_ns - (frame.completion_ns - judgement.saving_ns);
+    const bool survives =
+        !judgement.subjects.empty() && Survives(without, judgement, delay, uncertainty);
+    verdict.confidence = survives ? Confidence::kComplete : Confidence::kIncomplete;
+    return verdict;
+  }
+
+  // Of the frame and the releases that it skipped: those that a completion at `completion_ns` would
+  // have met.
+  int64_t FramesSaved(const Miss& miss, int64_t completion_ns) const {
+    const CellFrames& frames = recording_.frames;
+    const int64_t met = completion_ns <= miss.deadline_ns ? 1 : 0;
+    if (miss.dropped == 0) return met;
+    // The skipped ones are those of the indexes (frame, frame + dropped].
+    const int64_t first = miss.frame.index + 1;
+    const int64_t end = first + miss.dropped;
+    const int64_t reached = frames.FirstReleaseAtOrAfter(std::max(completion_ns, frames.origin_ns));
+    return met + (end - std::clamp(reached, first, end));
+  }
+
+  TraceTotals Trace() const {
+    TraceTotals trace;
+    trace.source = recording_.trace->source;
+    trace.events = recording_.trace->events;
+    trace.lost = recording_.trace->lost;
+    trace.recursion_misses = recording_.trace->recursion_misses;
+    trace.breaks = timeline_.cpus().breaks();
+    for (const CpuId cpu : timeline_.cpus().cpus()) {
+      trace.repaired_ns += TotalNs(timeline_.cpus().Repairs(cpu));
+    }
+    return trace;
+  }
+
+  const Recording& recording_;
+  const Timeline timeline_;
+  const Cast cast_;
+  const int64_t floor_ns_;
+  Totals totals_;
+};
+
+Explanation WithoutTrace(const CellFrames& frames) {
+  Explanation explanation;
+  for (const Frame& frame : frames.frames) {
+    if (!frames.IsLate(frame)) continue;
+    Miss miss;
+    miss.frame = frame;
+    miss.deadline_ns = frames.DeadlineNs(frame.index);
+    miss.dropped = frames.SkippedReleases(frame);
+    explanation.misses.push_back(std::move(miss));
+  }
+  return explanation;
+}
+
+}  // namespace
+
+int64_t OverheadFloorNs(const CellFrames& frames) {
+  std::vector<int64_t> overhead_ns;
+  for (const Frame& frame : frames.frames) {
+    const bool undisturbed = frame.completion_ns - frame.start_ns - frame.cpu_ns < kUndisturbedNs;
+    if (frames.IsLate(frame) || !undisturbed) continue;
+    overhead_ns.push_back(frame.completion_ns - frame.release_ns - frame.demand_ns);
+  }
+  if (overhead_ns.size() < kFloorFrames) return 0;
+  const size_t rank = (overhead_ns.size() * 99 + 99) / 100;  // from 1
+  const auto nth = overhead_ns.begin() + static_cast<ptrdiff_t>(rank - 1);
+  std::nth_element(overhead_ns.begin(), nth, overhead_ns.end());
+  return *nth;
+}
+
+Explanation Explain(const Recording& recording) {
+  if (!recording.trace.has_value()) return WithoutTrace(recording.frames);
+  return Explainer(recording).Run();
+}
+
+}  // namespace whylate

@@ -1,0 +1,122 @@
+#include "analysis/attribution/sleep.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <optional>
+#include <variant>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+
+namespace whylate {
+namespace {
+
+// include/linux/sched.h
+constexpr uint32_t kUninterruptible = 0x2;
+constexpr uint32_t kStoppedTracedFrozen = 0x4 | 0x8 | 0x8000;
+
+uint32_t PrevState(const Timeline& timeline, const TaskSpan& blocked) {
+  if (blocked.out_event == kNoEvent) return 0;
+  const auto* out = std::get_if<SwitchEvent>(&timeline.event(blocked.out_event).body);
+  return out == nullptr ? 0 : out->prev_state;
+}
+
+const WakingEvent* Waking(const Timeline& timeline, const TaskSpan& blocked) {
+  if (blocked.waking_event == kNoEvent) return nullptr;
+  return std::get_if<WakingEvent>(&timeline.event(blocked.waking_event).body);
+}
+
+// What the records say of the timer of a sleep.
+struct SleepTimer {
+  std::optional<int64_t> expires_ns;
+  bool fired = false;
+  std::optional<bool> absolute;
+};
+
+// The start of the run before the sleep. What was armed in an earlier run may have been cancelled,
+// which has no event.
+int64_t RunStart(const Timeline& timeline, const TaskSpan& blocked) {
+  const TaskIndex task = timeline.TaskAt(timeline.recording().watched, blocked.end_ns);
+  if (task == kNoTask) return blocked.start_ns;
+  const TaskSpan* before = timeline.spans().SpanAt(task, blocked.start_ns - 1);
+  return before == nullptr ? blocked.start_ns : before->start_ns;
+}
+
+SleepTimer FindTimer(const Timeline& timeline, const TaskSpan& blocked) {
+  SleepTimer timer;
+  const int64_t run_start_ns = RunStart(timeline, blocked);
+  const std::vector<int32_t>& timers = timeline.watched_timers();
+  auto after = std::partition_point(timers.begin(), timers.end(), [&](int32_t index) {
+    return timeline.event(index).time_ns <= blocked.end_ns;
+  });
+  // Backwards: the expiry, if it fired, then what armed it.
+  while (after != timers.begin()) {
+    const SchedEvent& event = timeline.event(*--after);
+    if (event.time_ns < run_start_ns) break;
+    if (const auto* expire = std::get_if<TimerExpireEvent>(&event.body)) {
+      // An expiry before the switch-out ended no sleep of this span.
+      if (event.time_ns < blocked.start_ns || timer.fired) break;
+      timer.fired = true;
+      timer.expires_ns = expire->expires_ns;
+    } else if (const auto* start = std::get_if<TimerStartEvent>(&event.body)) {
+      if (!timer.fired) timer.expires_ns = start->expires_ns;
+      if (std::abs(start->expires_ns - *timer.expires_ns) <= kReleaseTimerToleranceNs) {
+        timer.absolute = start->absolute;
+      }
+      break;
+    }
+  }
+  return timer;
+}
+
+bool EndedByTask(const WakingEvent* waking) {
+  return waking != nullptr && waking->context == WakerContext::kTask;
+}
+
+bool IsTimerSource(const WakingEvent& waking) {
+  return absl::StrContains(absl::AsciiStrToLower(waking.source_name), "timer");
+}
+
+}  // namespace
+
+bool IsSure(const Timeline& timeline, const TaskSpan& blocked) {
+  const SleepTimer timer = FindTimer(timeline, blocked);
+  const bool end_known = blocked.waking_event != kNoEvent || timer.fired;
+  if (!end_known) return false;
+  if (timer.absolute.has_value()) return blocked.out_event != kNoEvent || timer.fired;
+  // Whether a timer was armed for it, and which, may be among the lost records.
+  const Interval arming{RunStart(timeline, blocked), blocked.start_ns};
+  return blocked.out_event != kNoEvent && Clip(timeline.cpus().AllGaps(), arming).empty();
+}
+
+bool IsReleaseSleep(const Timeline& timeline, const TaskSpan& blocked, int64_t release_ns) {
+  if ((PrevState(timeline, blocked) & (kStoppedTracedFrozen | kUninterruptible)) != 0) return false;
+  const SleepTimer timer = FindTimer(timeline, blocked);
+  if (timer.expires_ns.has_value()) {
+    return timer.absolute.value_or(true) &&
+           std::abs(*timer.expires_ns - release_ns) <= kReleaseTimerToleranceNs;
+  }
+  return !EndedByTask(Waking(timeline, blocked));
+}
+
+Sleep ClassifySleep(const Timeline& timeline, const Cast& cast, const TaskSpan& blocked) {
+  Sleep sleep;
+  sleep.waker = cast.WakerName(blocked.waking_event);
+  sleep.subject = cast.WakerSubject(blocked.waking_event);
+  const uint32_t state = PrevState(timeline, blocked);
+  const WakingEvent* waking = Waking(timeline, blocked);
+  if ((state & kStoppedTracedFrozen) != 0 || EndedByTask(waking)) return sleep;
+  const SleepTimer timer = FindTimer(timeline, blocked);
+  if (timer.fired) {
+    sleep.subject = kSubjectSelf;
+    sleep.absorbs = timer.absolute.value_or(true);
+    return sleep;
+  }
+  if (waking == nullptr || waking->context == WakerContext::kUnknown) return sleep;
+  // Uninterruptible, and ended by a device's interrupt: input or output, or a page that came in.
+  if ((state & kUninterruptible) != 0 && !IsTimerSource(*waking)) sleep.absorbs = false;
+  return sleep;
+}
+
+}  // namespace whylate

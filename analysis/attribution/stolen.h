@@ -1,0 +1,28 @@
+// Time that interrupts and the hypervisor took from a stay on a CPU.
+//
+// Counters are cumulative, so they give amounts and not positions: a cut stint gets its share by
+// length, marked as prorated.
+#ifndef WHYLATE_ANALYSIS_ATTRIBUTION_STOLEN_H_
+#define WHYLATE_ANALYSIS_ATTRIBUTION_STOLEN_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/attribution/explanation.h"
+#include "analysis/timeline/cpu_occupancy.h"
+#include "analysis/timeline/interval.h"
+#include "analysis/timeline/timeline.h"
+
+namespace whylate {
+
+// The share of `amount` that falls on [begin, end) of something `whole` long. Adjoining shares sum
+// to the amount: ShareOf(a, 0, x, w) + ShareOf(a, x, w, w) == a. 0 <= begin <= end <= whole.
+int64_t ShareOf(int64_t amount, int64_t begin, int64_t end, int64_t whole);
+
+// What was taken from `stint` within `cut`, one part a kind in the order nmi, irq, softirq, steal;
+// together no more than the cut's length. Empty where an end of the stint has no record.
+std::vector<Part> StolenParts(const Timeline& timeline, const Stint& stint, const Interval& cut);
+
+}  // namespace whylate
+
+#endif  // WHYLATE_ANALYSIS_ATTRIBUTION_STOLEN_H_

@@ -1,0 +1,213 @@
+#include "analysis/attribution/uncertainty.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "analysis/attribution/verdict.h"
+
+namespace whylate {
+namespace {
+
+void Append(const IntervalList& from, IntervalList* to) {
+  to->insert(to->end(), from.begin(), from.end());
+}
+
+class Finder {
+ public:
+  Finder(const Timeline& timeline, const std::vector<WindowPart>& parts)
+      : timeline_(timeline), parts_(parts) {
+    FindCpus();
+  }
+
+  Uncertainty Run() {
+    for (const WindowPart& part : parts_) Add(part);
+    // The frame was completed by its thread: if that did not run then, a switch-in was hidden.
+    const Segment& last = parts_.back().segment;
+    if (last.kind != SegmentKind::kRunning) open_.push_back({last.start_ns, last.end_ns});
+    Uncertainty found;
+    found.repairs = Merge(repairs_);
+    Append(repairs_, &open_);
+    found.open = Merge(std::move(open_));
+    found.hidden_sleep_until_ns = hidden_sleep_until_ns_;
+    return found;
+  }
+
+ private:
+  // Every CPU that the window depends on at some time.
+  void FindCpus() {
+    for (const WindowPart& part : parts_) {
+      const Interval interval{part.segment.start_ns, part.segment.end_ns};
+      if (part.segment.cpu.has_value()) cpus_.insert(*part.segment.cpu);
+      for (const TaskSpan& span : part.spans) {
+        if (span.cpu.has_value()) cpus_.insert(*span.cpu);
+        if (span.waking_event != kNoEvent) {
+          cpus_.insert(timeline_.event(span.waking_event).cpu);
+        }
+      }
+      for (const AffinityTrack::Stretch& stretch : timeline_.affinity().In(interval)) {
+        for (const CpuId cpu : timeline_.cpus().cpus()) {
+          if (!stretch.allowed.has_value() || stretch.allowed->Contains(cpu)) cpus_.insert(cpu);
+        }
+      }
+    }
+  }
+
+  void Add(const WindowPart& part) {
+    const Segment& segment = part.segment;
+    const Interval interval{segment.start_ns, segment.end_ns};
+    if (segment.kind == SegmentKind::kRunning) {
+      if (segment.cpu.has_value()) AddGaps(*segment.cpu, interval, nullptr);
+    } else {
+      const TaskSpan* last = part.spans.empty() ? nullptr : &part.spans.back();
+      for (const CpuId cpu : cpus_) AddGaps(cpu, interval, last);
+    }
+    if (segment.kind == SegmentKind::kUnknown || part.subject == kSubjectUnknown ||
+        part.uncertain) {
+      open_.push_back(interval);
+      if (segment.kind == SegmentKind::kUnknown) HiddenSleepUntil(interval.end_ns);
+    }
+    const bool waits =
+        segment.kind == SegmentKind::kRunqueueWait || segment.kind == SegmentKind::kPreempted;
+    if (waits) {
+      for (const CpuId cpu : cpus_) {
+        Append(Clip(timeline_.cpus().Repairs(cpu), interval), &repairs_);
+        Append(Clip(timeline_.cpus().Breaks(cpu), interval), &open_);
+      }
+      AddRtBandwidthDoubt(part);
+      for (const Occupant& occupant : segment.occupants) {
+        if (occupant.role.kind == RoleKind::kUnknown) {
+          open_.push_back({occupant.start_ns, occupant.end_ns});
+        }
+      }
+    }
+    AddRepairedEnds(part, interval);
+  }
+
+  void HiddenSleepUntil(int64_t time_ns) {
+    hidden_sleep_until_ns_ = std::max(hidden_sleep_until_ns_.value_or(time_ns), time_ns);
+  }
+
+  // `span` ends the interval; a thread slept in no gap after it was queued.
+  void AddGaps(CpuId cpu, const Interval& interval, const TaskSpan* span) {
+    const std::vector<Gap>& gaps = timeline_.cpus().Gaps(cpu);
+    auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const Gap& g) {
+      return g.interval.end_ns <= interval.start_ns;
+    });
+    for (; gap != gaps.end() && gap->interval.start_ns < interval.end_ns; ++gap) {
+      const Interval common = Intersection(gap->interval, interval);
+      if (common.empty()) continue;
+      open_.push_back(common);
+      const bool waited = span != nullptr && span->queued_since_ns.has_value() &&
+                          *span->queued_since_ns <= gap->interval.start_ns;
+      if (!waited) HiddenSleepUntil(common.end_ns);
+    }
+  }
+
+  // Whether the CPU turned below RT in a gap is not known, and with it whose the rest of an RT
+  // task's wait is.
+  void AddRtBandwidthDoubt(const WindowPart& part) {
+    const SchedClass waiting = StandingOf(part.spans.front(), timeline_.events()).sched_class;
+    if (waiting != SchedClass::kRealTime && waiting != SchedClass::kUnknown) return;
+    const Interval wait{part.spans.front().start_ns, part.segment.end_ns};
+    for (const TaskSpan& span : part.spans) {
+      if (!span.cpu.has_value()) continue;
+      for (const Gap& gap : timeline_.cpus().Gaps(*span.cpu)) {
+        const Interval common = Intersection(gap.interval, wait);
+        if (common.empty()) continue;
+        open_.push_back(Intersection({gap.interval.start_ns, wait.end_ns},
+                                     {part.segment.start_ns, part.segment.end_ns}));
+      }
+    }
+  }
+
+  // The thread's own state changed at a rebuilt time: it may have been earlier or later, as far as
+  // the spans around it reach.
+  void AddRepairedEnds(const WindowPart& part, const Interval& interval) {
+    for (const TaskSpan& span : part.spans) {
+      if (!span.repaired) continue;
+      const int64_t from_ns = std::max(span.start_ns - kRepairBoundNs, StartOfSpanBefore(span));
+      const int64_t to_ns = std::min(span.start_ns + kRepairBoundNs, span.end_ns);
+      const Interval window{parts_.front().segment.start_ns, parts_.back().segment.end_ns};
+      const Interval bounds = Intersection({from_ns, to_ns}, window);
+      if (!bounds.empty() && span.start_ns < interval.end_ns) repairs_.push_back(bounds);
+    }
+  }
+
+  int64_t StartOfSpanBefore(const TaskSpan& span) const {
+    // The spans of a task stand in one array and tile the recording.
+    return span.start_ns > timeline_.bounds().start_ns ? (&span - 1)->start_ns : span.start_ns;
+  }
+
+  const Timeline& timeline_;
+  const std::vector<WindowPart>& parts_;
+  std::set<CpuId> cpus_;
+  IntervalList open_;
+  IntervalList repairs_;
+  std::optional<int64_t> hidden_sleep_until_ns_;
+};
+
+// The strongest subjects besides the named ones: by saving alone, by time, and one that nobody saw.
+std::vector<size_t> Rivals(const Counterfactual& without, const Judgement& judgement) {
+  std::optional<size_t> by_saving;
+  std::optional<size_t> by_ns;
+  for (size_t i = 0; i < without.names().size(); ++i) {
+    const bool named = std::find(judgement.subjects.begin(), judgement.subjects.end(), i) !=
+                       judgement.subjects.end();
+    if (named || without.names()[i] == kSubjectUnknown) continue;
+    if (!by_saving || without.SavingNs(i) > without.SavingNs(*by_saving)) by_saving = i;
+    if (!by_ns || without.ns()[i] > without.ns()[*by_ns]) by_ns = i;
+  }
+  std::vector<size_t> rivals{without.names().size()};
+  if (by_saving) rivals.push_back(*by_saving);
+  if (by_ns && by_ns != by_saving) rivals.push_back(*by_ns);
+  return rivals;
+}
+
+bool Agrees(const Judgement& a, const Judgement& b) {
+  return a.subjects == b.subjects && a.sufficient == b.sufficient;
+}
+
+}  // namespace
+
+Uncertainty FindUncertainty(const Timeline& timeline, const std::vector<WindowPart>& parts) {
+  return Finder(timeline, parts).Run();
+}
+
+bool Survives(const Counterfactual& without, const Judgement& judgement, const FrameDelay& delay,
+              const Uncertainty& uncertainty) {
+  const int64_t open_ns = uncertainty.OpenNs();
+  if (open_ns == 0) return true;
+  const std::vector<std::string>& names = without.names();
+  for (const size_t named : judgement.subjects) {
+    if (names[named] == kSubjectUnknown) return false;
+  }
+  // Of a named subject's saving, what a sleep that nobody saw would absorb.
+  std::vector<int64_t> absorbed(names.size() + 1, 0);
+  for (const size_t named : judgement.subjects) {
+    if (!uncertainty.hidden_sleep_until_ns.has_value()) break;
+    const int64_t after_ns = without.NsFrom(named, *uncertainty.hidden_sleep_until_ns);
+    absorbed[named] = std::max<int64_t>(0, without.SavingNs(named) - after_ns);
+  }
+  for (const size_t named : judgement.subjects) {
+    Scenario more;
+    more.unknown_given_away = true;
+    more.bonus_ns.assign(names.size() + 1, 0);
+    more.bonus_ns[named] = open_ns;
+    if (!Agrees(without.Judge(more), judgement)) return false;
+    for (const size_t rival : Rivals(without, judgement)) {
+      Scenario less;
+      less.unknown_given_away = true;
+      less.bonus_ns.assign(names.size() + 1, 0);
+      for (size_t i = 0; i < absorbed.size(); ++i) less.bonus_ns[i] -= absorbed[i];
+      less.bonus_ns[named] -= open_ns;
+      less.bonus_ns[rival] += open_ns;
+      if (!Agrees(without.Judge(less), judgement)) return false;
+    }
+  }
+  return KindSurvives(delay, names[judgement.subjects.front()], open_ns);
+}
+
+}  // namespace whylate

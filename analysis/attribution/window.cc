@@ -1,0 +1,171 @@
+#include "analysis/attribution/window.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <variant>
+
+#include "analysis/attribution/sleep.h"
+
+namespace whylate {
+namespace {
+
+WindowPart UnknownPart(const Interval& interval, UnknownReason reason) {
+  WindowPart part;
+  part.segment.start_ns = interval.start_ns;
+  part.segment.end_ns = interval.end_ns;
+  part.segment.reason = ToString(reason);
+  part.subject = kSubjectUnknown;
+  return part;
+}
+
+class Tiler {
+ public:
+  Tiler(const Timeline& timeline, const Cast& cast, TaskIndex task, int64_t release_ns,
+        const Interval& window)
+      : timeline_(timeline), cast_(cast), task_(task), release_ns_(release_ns), window_(window) {}
+
+  std::vector<WindowPart> Run() {
+    int64_t at_ns = window_.start_ns;
+    if (task_ != kNoTask) {
+      const std::span<const TaskSpan> spans = timeline_.spans().SpansIn(task_, window_);
+      for (size_t i = 0; i < spans.size();) {
+        size_t end = i + 1;
+        while (end < spans.size() && spans[end].continues) ++end;
+        const std::span<const TaskSpan> group = spans.subspan(i, end - i);
+        const Interval interval =
+            Intersection({group.front().start_ns, group.back().end_ns}, window_);
+        if (at_ns < interval.start_ns) Outside({at_ns, interval.start_ns});
+        Add(group, interval);
+        at_ns = interval.end_ns;
+        i = end;
+      }
+    }
+    if (at_ns < window_.end_ns) Outside({at_ns, window_.end_ns});
+    return std::move(parts_);
+  }
+
+ private:
+  void Outside(const Interval& interval) {
+    parts_.push_back(UnknownPart(interval, UnknownReason::kOutside));
+  }
+
+  // The whole wait, where it began before the window.
+  std::span<const TaskSpan> WholeWait(std::span<const TaskSpan> group) const {
+    const std::span<const TaskSpan> all = timeline_.spans().Spans(task_);
+    const TaskSpan* first = group.data();
+    while (first->continues && first > all.data()) --first;
+    return {first, static_cast<size_t>(group.data() + group.size() - first)};
+  }
+
+  void Add(std::span<const TaskSpan> group, const Interval& interval) {
+    const TaskSpan& span = group.front();
+    WindowPart part;
+    part.segment.start_ns = interval.start_ns;
+    part.segment.end_ns = interval.end_ns;
+    part.segment.cpu = span.cpu;
+    part.segment.repaired =
+        std::any_of(group.begin(), group.end(), [](const TaskSpan& s) { return s.repaired; });
+    part.spans = span.state == TaskState::kQueued ? WholeWait(group) : group;
+    switch (span.state) {
+      case TaskState::kRunning:
+        part.segment.kind = SegmentKind::kRunning;
+        break;
+      case TaskState::kWaking:
+        part.segment.kind = SegmentKind::kWakeupDispatch;
+        part.segment.waker = cast_.WakerName(span.waking_event);
+        part.subject = kSubjectWakeup;
+        break;
+      case TaskState::kQueued:
+        FillWait(&part);
+        break;
+      case TaskState::kBlocked:
+        FillSleep(span, &part);
+        break;
+      case TaskState::kThrottled:
+        // Until a throttle's end has an event, neither it nor the wait after it can be told.
+        MakeUnknown(UnknownReason::kThrottled, &part);
+        part.absorbs = true;
+        break;
+      case TaskState::kUnknown:
+        MakeUnknown(span.reason, &part);
+        break;
+      case TaskState::kExited:
+        MakeUnknown(UnknownReason::kOutside, &part);
+        break;
+    }
+    parts_.push_back(std::move(part));
+  }
+
+  static void MakeUnknown(UnknownReason reason, WindowPart* part) {
+    part->segment.kind = SegmentKind::kUnknown;
+    part->segment.reason =
+        ToString(reason == UnknownReason::kNone ? UnknownReason::kOutside : reason);
+    part->subject = kSubjectUnknown;
+  }
+
+  void FillWait(WindowPart* part) const {
+    const TaskSpan& begin = part->spans.front();
+    for (const TaskSpan& span : part->spans) {
+      const bool inside = part->segment.start_ns < span.start_ns;
+      if (!inside || !span.continues || !span.cpu.has_value()) continue;
+      const TaskSpan& before = *(&span - 1);
+      if (!before.cpu.has_value()) continue;
+      part->segment.migrations.push_back({*before.cpu, *span.cpu, span.start_ns});
+    }
+    switch (begin.queued_by) {
+      case QueuedBy::kWakeup:
+        part->segment.kind = SegmentKind::kRunqueueWait;
+        part->segment.waker = cast_.WakerName(begin.waking_event);
+        break;
+      case QueuedBy::kSwitchOut: {
+        part->segment.kind = SegmentKind::kPreempted;
+        const TaskIndex next = begin.out_event == kNoEvent
+                                   ? kNoTask
+                                   : timeline_.cpus().NextOf(static_cast<size_t>(begin.out_event));
+        if (next != kNoTask) part->segment.waker = cast_.NameOf(next, begin.start_ns);
+        break;
+      }
+      case QueuedBy::kUnknown:
+        MakeUnknown(begin.reason, part);
+        break;
+    }
+  }
+
+  void FillSleep(const TaskSpan& span, WindowPart* part) const {
+    part->uncertain = !IsSure(timeline_, span);
+    part->segment.waker = cast_.WakerName(span.waking_event);
+    // The first thing known of the window: what passes before it is only unknown.
+    const bool first = std::all_of(parts_.begin(), parts_.end(), [](const WindowPart& before) {
+      return before.segment.kind == SegmentKind::kUnknown;
+    });
+    if (first && window_.start_ns == release_ns_ &&
+        (span.start_ns <= release_ns_ || !parts_.empty()) &&
+        IsReleaseSleep(timeline_, span, release_ns_)) {
+      part->segment.kind = SegmentKind::kLateRelease;
+      part->subject = kSubjectTimer;
+      return;
+    }
+    part->segment.kind = SegmentKind::kBlocked;
+    Sleep sleep = ClassifySleep(timeline_, cast_, span);
+    part->subject = std::move(sleep.subject);
+    part->segment.waker = std::move(sleep.waker);
+    part->absorbs = sleep.absorbs;
+  }
+
+  const Timeline& timeline_;
+  const Cast& cast_;
+  const TaskIndex task_;
+  const int64_t release_ns_;
+  const Interval window_;
+  std::vector<WindowPart> parts_;
+};
+
+}  // namespace
+
+std::vector<WindowPart> TileWindow(const Timeline& timeline, const Cast& cast, TaskIndex task,
+                                   int64_t release_ns, const Interval& window) {
+  return Tiler(timeline, cast, task, release_ns, window).Run();
+}
+
+}  // namespace whylate

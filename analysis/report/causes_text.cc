@@ -1,0 +1,114 @@
+#include "analysis/report/causes_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "analysis/report/escape.h"
+#include "analysis/report/words.h"
+
+namespace whylate {
+namespace {
+
+constexpr size_t kMostRows = 6;  // of causes under one cell; the JSON report has all
+constexpr size_t kWidth = 100;
+
+std::string Count(int64_t complete, int64_t incomplete) {
+  if (incomplete == 0) return absl::StrCat(complete);
+  return absl::StrFormat("%d (+%d incomplete)", complete, incomplete);
+}
+
+// Appends `part` to the last line of `text`, or to a new one where it would grow past the width.
+void AppendWrapped(std::string& text, const std::string& part, const char* separator) {
+  const size_t line_start = text.rfind('\n') + 1;  // 0 where there is none
+  if (DisplayWidth(text.substr(line_start)) + DisplayWidth(part) + 3 > kWidth) {
+    absl::StrAppend(&text, "\n      ", part);
+  } else {
+    absl::StrAppend(&text, separator, part);
+  }
+}
+
+std::string CauseRows(const Explanation& explanation) {
+  std::vector<CauseRow> rows = explanation.causes;
+  std::erase_if(rows, [](const CauseRow& row) { return row.frames + row.frames_incomplete == 0; });
+  std::stable_sort(rows.begin(), rows.end(), [](const CauseRow& a, const CauseRow& b) {
+    return a.frames + a.frames_incomplete > b.frames + b.frames_incomplete;
+  });
+  int64_t misses = 0;
+  for (const Miss& miss : explanation.misses) misses += 1 + miss.dropped;
+  std::string text = absl::StrFormat("   %d misses:", misses);
+  const char* separator = " ";
+  int64_t more = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i >= kMostRows) {
+      more += rows[i].frames + rows[i].frames_incomplete;
+      continue;
+    }
+    AppendWrapped(text,
+                  absl::StrCat(Count(rows[i].frames, rows[i].frames_incomplete), " ",
+                               CauseInWords(rows[i].subject, rows[i].kind, rows[i].decision)),
+                  separator);
+    separator = " · ";
+  }
+  if (more > 0) AppendWrapped(text, absl::StrCat(more, " by other causes"), separator);
+  return text + "\n";
+}
+
+std::string SavedRow(const Explanation& explanation) {
+  std::vector<SubjectRow> rows = explanation.subjects;
+  std::erase_if(rows, [](const SubjectRow& row) { return row.frames_saved == 0; });
+  if (rows.empty()) return "";
+  std::stable_sort(rows.begin(), rows.end(), [](const SubjectRow& a, const SubjectRow& b) {
+    return a.frames_saved > b.frames_saved;
+  });
+  std::string text = "   saved if gone, each alone:";
+  const char* separator = " ";
+  for (size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
+    AppendWrapped(text, absl::StrCat(EscapeForTerminal(rows[i].subject), " ", rows[i].frames_saved),
+                  separator);
+    separator = " · ";
+  }
+  return text + "\n";
+}
+
+std::string WorstRow(const Cell& cell) {
+  const auto worst = std::max_element(
+      cell.explanation.misses.begin(), cell.explanation.misses.end(),
+      [](const Miss& a, const Miss& b) {
+        return a.frame.completion_ns - a.deadline_ns < b.frame.completion_ns - b.deadline_ns;
+      });
+  int64_t late_ns = 0;
+  int64_t unknown_ns = 0;
+  int64_t avoidable_ns = 0;
+  for (const Miss& miss : cell.explanation.misses) {
+    for (const Segment& segment : miss.segments) {
+      late_ns += segment.end_ns - segment.start_ns;
+      if (segment.kind == SegmentKind::kUnknown) unknown_ns += segment.end_ns - segment.start_ns;
+      avoidable_ns += segment.avoidable_ns;
+    }
+  }
+  return absl::StrFormat(
+      "   worst: frame %d, %s late · avoidable wait %s · unknown %.2f %% of late time\n",
+      worst->frame.index, Milliseconds(worst->frame.completion_ns - worst->deadline_ns),
+      Milliseconds(avoidable_ns),
+      late_ns == 0 ? 0.0 : 100 * static_cast<double>(unknown_ns) / static_cast<double>(late_ns));
+}
+
+std::string LossRow(const TraceTotals& trace) {
+  if (trace.lost == 0 && trace.recursion_misses == 0) return "";
+  return absl::StrFormat("   trace incomplete: %d events lost, %d more not seen\n", trace.lost,
+                         trace.recursion_misses);
+}
+
+}  // namespace
+
+std::string CausesText(const Cell& cell) {
+  const Explanation& explanation = cell.explanation;
+  if (!explanation.trace) return "";
+  const std::string loss = LossRow(*explanation.trace);
+  if (explanation.misses.empty()) return loss;
+  return absl::StrCat(CauseRows(explanation), SavedRow(explanation), WorstRow(cell), loss);
+}
+
+}  // namespace whylate

@@ -1,0 +1,18 @@
+// The lines under a cell of the text report that say why its frames were missed.
+#ifndef WHYLATE_ANALYSIS_REPORT_CAUSES_TEXT_H_
+#define WHYLATE_ANALYSIS_REPORT_CAUSES_TEXT_H_
+
+#include <string>
+
+#include "analysis/report/report.h"
+
+namespace whylate {
+
+// "" where nothing was missed or nothing was recorded. Counts are misses: a late frame and the
+// releases that it made its workload skip. Incomplete verdicts are counted apart, "(+2
+// incomplete)".
+std::string CausesText(const Cell& cell);
+
+}  // namespace whylate
+
+#endif  // WHYLATE_ANALYSIS_REPORT_CAUSES_TEXT_H_

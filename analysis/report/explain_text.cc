@@ -1,0 +1,131 @@
+#include "analysis/report/explain_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "analysis/report/escape.h"
+#include "analysis/report/words.h"
+
+namespace whylate {
+namespace {
+
+double Ms(int64_t ns) { return static_cast<double>(ns) / 1e6; }
+
+std::string PartsText(const std::vector<Part>& parts) {
+  std::vector<std::string> texts;
+  for (const Part& part : parts) {
+    texts.push_back(absl::StrFormat("%s%s %s", part.prorated ? "about " : "", Milliseconds(part.ns),
+                                    ToString(part.kind)));
+  }
+  return texts.empty() ? "" : absl::StrCat("  (of it ", absl::StrJoin(texts, ", "), ")");
+}
+
+std::string SegmentFacts(const Segment& segment) {
+  std::string text = ToString(segment.kind);
+  if (segment.cpu) absl::StrAppend(&text, " on CPU ", segment.cpu->value);
+  if (segment.decision) absl::StrAppend(&text, ": ", ToString(*segment.decision));
+  if (segment.avoidable_ns > 0) {
+    absl::StrAppend(&text, ", avoidable ", Milliseconds(segment.avoidable_ns));
+  }
+  if (segment.possibly_avoidable_ns > 0) {
+    absl::StrAppend(&text, ", possibly avoidable ", Milliseconds(segment.possibly_avoidable_ns));
+  }
+  for (const Migration& migration : segment.migrations) {
+    absl::StrAppend(&text, ", moved to CPU ", migration.to.value);
+  }
+  if (segment.repaired) absl::StrAppend(&text, ", repaired");
+  if (!segment.waker.empty()) {
+    const bool displaced = segment.kind == SegmentKind::kPreempted;
+    absl::StrAppend(&text, displaced ? ", by " : ", woken by ", EscapeForTerminal(segment.waker));
+  }
+  if (!segment.reason.empty()) {
+    absl::StrAppend(&text, ": ", EscapeForTerminal(segment.reason));
+  }
+  return absl::StrCat(text, PartsText(segment.parts));
+}
+
+std::string OccupantFacts(const Occupant& occupant) {
+  std::string text = EscapeForTerminal(occupant.task);
+  if (occupant.tid && occupant.tid->value != 0) {
+    absl::StrAppend(&text, " (tid ", occupant.tid->value, ")");
+  }
+  absl::StrAppend(&text, ", ", EscapeForTerminal(occupant.role.ToString()), " on CPU ",
+                  occupant.cpu.value, ": ", ToString(occupant.decision), PartsText(occupant.parts));
+  return text;
+}
+
+// Stretches of the same task by the same decision, added up.
+struct OccupantGroup {
+  const Occupant* first;
+  int64_t ns = 0;
+  int64_t stretches = 0;
+};
+
+std::vector<OccupantGroup> GroupOccupants(const std::vector<Occupant>& occupants) {
+  std::vector<OccupantGroup> groups;
+  for (const Occupant& occupant : occupants) {
+    const auto same = [&](const OccupantGroup& group) {
+      return group.first->tid == occupant.tid && group.first->task == occupant.task &&
+             group.first->cpu == occupant.cpu && group.first->decision == occupant.decision;
+    };
+    auto group = std::find_if(groups.begin(), groups.end(), same);
+    if (group == groups.end()) group = groups.insert(groups.end(), OccupantGroup{&occupant});
+    group->ns += occupant.end_ns - occupant.start_ns;
+    ++group->stretches;
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const OccupantGroup& a, const OccupantGroup& b) { return a.ns > b.ns; });
+  return groups;
+}
+
+// In order of time where they are few; else added up by task, most time first.
+std::string OccupantRows(const std::vector<Occupant>& occupants) {
+  constexpr size_t kMostStretches = 12;
+  std::string text;
+  if (occupants.size() <= kMostStretches) {
+    for (const Occupant& occupant : occupants) {
+      absl::StrAppendFormat(&text, "          %8.3f    %s\n",
+                            Ms(occupant.end_ns - occupant.start_ns), OccupantFacts(occupant));
+    }
+    return text;
+  }
+  for (const OccupantGroup& group : GroupOccupants(occupants)) {
+    Occupant shown = *group.first;
+    shown.parts.clear();
+    absl::StrAppendFormat(&text, "          %8.3f    %s, in %d stretches\n", Ms(group.ns),
+                          OccupantFacts(shown), group.stretches);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string ExplainMiss(const Cell& cell, const Miss& miss) {
+  const int64_t release_ns = miss.frame.release_ns;
+  std::string text = absl::StrFormat(
+      "%s/%s%s frame %d: released %.3f s into the cell, done %s after its release,\n"
+      "%s past its deadline; %d releases skipped\n",
+      EscapeForTerminal(cell.workload), EscapeForTerminal(cell.load),
+      cell.run == 0 ? "" : absl::StrCat(" #", cell.run + 1), miss.frame.index,
+      Ms(release_ns - cell.frames.origin_ns) / 1000,
+      Milliseconds(miss.frame.completion_ns - release_ns),
+      Milliseconds(miss.frame.completion_ns - miss.deadline_ns), miss.dropped);
+  if (miss.segments.empty()) {
+    return absl::StrCat(text, "  no scheduler trace was recorded: the reason is not known\n");
+  }
+  absl::StrAppend(&text, "\n   at ms    for ms  what\n");
+  for (const Segment& segment : miss.segments) {
+    absl::StrAppendFormat(&text, "%8.3f  %8.3f  %s\n", Ms(segment.start_ns - release_ns),
+                          Ms(segment.end_ns - segment.start_ns), SegmentFacts(segment));
+    absl::StrAppend(&text, OccupantRows(segment.occupants));
+  }
+  if (miss.verdict) {
+    absl::StrAppend(&text, "\nverdict: ", VerdictInWords(*miss.verdict), "\n");
+  }
+  return text;
+}
+
+}  // namespace whylate

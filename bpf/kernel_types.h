@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * The parts of kernel structures that the programs read, relocated when they are loaded (CO-RE):
+ * only names and kinds matter here, not offsets. A field that some supported kernel lacks has a
+ * comment with the version that brought it, and is read behind bpf_core_field_exists() alone.
+ */
+#ifndef WHYLATE_BPF_KERNEL_TYPES_H_
+#define WHYLATE_BPF_KERNEL_TYPES_H_
+
+#include <linux/types.h>
+
+typedef _Bool bool;
+#define true 1
+#define false 0
+#define NULL ((void *)0)
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct task_struct;
+
+struct rq {
+	__u64 clock;
+	__u64 prev_steal_time_rq; /* CONFIG_PARAVIRT_TIME_ACCOUNTING */
+	struct task_struct *stop;
+};
+
+struct cfs_rq {
+	struct rq *rq;	    /* CONFIG_FAIR_GROUP_SCHED */
+	int throttle_count; /* CONFIG_CFS_BANDWIDTH */
+};
+
+struct sched_entity {
+	/* 6.12, "sched/fair: Implement delayed dequeue" */
+	unsigned char sched_delayed;
+	struct cfs_rq *cfs_rq; /* CONFIG_FAIR_GROUP_SCHED */
+};
+
+struct sched_info { /* CONFIG_SCHED_INFO */
+	unsigned long long last_arrival;
+	unsigned long long last_queued;
+};
+
+struct thread_info {
+	__u32 cpu;
+};
+
+struct sched_dl_entity;
+struct cpumask;
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int flags;
+	int on_cpu;
+	int on_rq;
+	int prio;
+	struct sched_entity se;
+	/* 6.8, "sched/deadline: Introduce deadline servers"; the fair server came with 6.12 */
+	struct sched_dl_entity *dl_server;
+	/* 6.18, "sched/fair: Add related data structure for task based throttle" */
+	bool throttled;
+	unsigned int policy;
+	const struct cpumask *cpus_ptr;
+	struct sched_info sched_info;
+	int pid;
+	int tgid;
+	char comm[16];
+};
+
+struct irqaction {
+	const char *name;
+};
+
+struct hrtimer_clock_base {
+	__s64 offset;
+};
+
+struct hrtimer {
+	__s64 _softexpires;
+	void *function;
+	struct hrtimer_clock_base *base;
+};
+
+struct hrtimer_sleeper {
+	struct hrtimer timer;
+	struct task_struct *task;
+};
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long di;
+	unsigned long orig_ax;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+	__u64 orig_x0;
+	int syscallno;
+};
+#else
+#error "x86-64 and arm64 only"
+#endif
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+struct linux_binprm;
+
+#endif /* WHYLATE_BPF_KERNEL_TYPES_H_ */

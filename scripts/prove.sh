@@ -1,0 +1,120 @@
+#!/bin/bash
+# The long proofs: every disturbance provoked again and again, and named right each time; burn named
+# under burn; and nothing left of a program that is killed.
+#
+#   scripts/prove.sh [BUILD_DIR [RUNS [SECONDS]]]      default: build-test, 20 runs of 10 s
+#
+# As root, on a machine with two CPUs or more and nothing else to do. Prints what went wrong, and
+# a table; fails if anything did. About 35 minutes by default.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+readonly BUILD=${1:-$root/build-test}
+readonly RUNS=${2:-20}
+readonly SECONDS_EACH=${3:-10}
+readonly TESTS=$BUILD/tests/whylate_integration_tests
+WHYLATE=$BUILD/userspace/whylate
+# From the start of a run: while it calibrates, while its processes start, when the trace does,
+# while the load settles, in the cell, and as the cell ends.
+readonly KILL_AFTER=(0.05 0.3 0.7 1.2 2.2 3.4)
+readonly PATIENCE=5
+
+((EUID == 0)) || {
+  echo "prove.sh: needs root" >&2
+  exit 1
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+build() {
+  cmake -S "$root" -B "$BUILD" -G Ninja >&2
+  cmake --build "$BUILD" --target whylate_integration_tests whylate >&2
+}
+
+# tests FILTER: in a session of its own, which the scheduler's autogroups set above all others, so
+# that what else runs on the machine disturbs little. Inside it nothing changes.
+tests() {
+  local log=$work/$1.log
+  # shellcheck disable=SC2016  # the inner shell expands
+  WHYLATE_EXACT=1 WHYLATE_RUNS=$RUNS WHYLATE_SECONDS=$SECONDS_EACH setsid -w bash -c '
+    echo -19 2>/dev/null >/proc/self/autogroup || true
+    exec "$0" --gtest_filter="$1.*"' "$TESTS" "$1" >"$log" 2>&1 || {
+    failed=1
+    grep -vE '^(\[|ground-truth |invariants |Note|Running)' "$log" || true
+    grep -E '^\[  FAILED' "$log" | sort -u || true
+  }
+  if grep -E '^\[  SKIPPED' "$log"; then failed=1; fi
+}
+
+ground_truth_table() {
+  awk '
+    function field(name,   i, pair) {
+      for (i = 2; i <= NF; i++)
+        if (index($i, name "=") == 1) { pair = substr($i, length(name) + 2); return pair }
+      return "-"
+    }
+    BEGIN {
+      format = "%-14s %5s %6s %7s %8s %9s %6s %11s %8s %10s %7s\n"
+      printf format, "scenario", "runs", "late", "caused", "recalled", "named", "wrong",
+             "incomplete", "unknown", "lost", "breaks"
+    }
+    /^ground-truth / {
+      printf format, field("scenario"), field("runs"), field("late"), field("caused"),
+             field("recalled"), field("named"), field("wrong"), field("incomplete"),
+             field("unknown"), field("lost"), field("breaks")
+      details[n++] = field("scenario") ": avoidable " field("avoidable_ms_per_late") \
+                     " ms a late frame; " field("decisions") "; verdicts " field("verdicts")
+    }
+    END { for (i = 0; i < n; i++) print "  " details[i] }' "$work/GroundTruthTest.log"
+}
+
+# What of the kernel a killed program might leave, one line each.
+kernel_objects() {
+  # What is looked at may vanish meanwhile.
+  local -
+  set +e +o pipefail
+  local kind
+  for kind in prog map link; do
+    bpftool "$kind" list | sed -nE "s/^([0-9]+):.*/$kind \1/p"
+  done
+  find /sys/kernel/tracing/instances -mindepth 1 -maxdepth 1 2>/dev/null | sed 's/^/instance /'
+  find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -lname "$WHYLATE" 2>/dev/null |
+    sed 's/^/process /'
+}
+
+# kill_after SECONDS: what is new and still there, PATIENCE seconds after SIGKILL.
+kill_after() {
+  local victim loaded deadline
+  kernel_objects | sort >"$work/before"
+  "$WHYLATE" run -W video -w burn -d 2s -o "$work/killed-$1" >/dev/null 2>&1 &
+  victim=$!
+  sleep "$1"
+  loaded=$(kernel_objects | sort | comm -13 "$work/before" - | grep -vc '^process' || true)
+  kill -KILL "$victim" 2>/dev/null || true
+  wait "$victim" 2>/dev/null || true
+  deadline=$((SECONDS + PATIENCE))
+  while kernel_objects | sort | comm -13 "$work/before" - >"$work/left" && [[ -s $work/left ]]; do
+    ((SECONDS >= deadline)) && break
+    sleep 0.2
+  done
+  printf '%-14s %14s %6s\n' "$1" "$loaded" "$(wc -l <"$work/left")"
+  if [[ -s $work/left ]]; then
+    failed=1
+    sed 's/^/  left: /' "$work/left"
+  fi
+}
+
+build
+WHYLATE=$(realpath "$WHYLATE")
+echo "kernel $(uname -r), $(nproc) CPUs; $RUNS runs of $SECONDS_EACH s"
+tests GroundTruthTest
+ground_truth_table
+echo
+tests AttributionInvariantsTest
+sed -n 's/^invariants //p' "$work/AttributionInvariantsTest.log"
+echo
+printf '%-14s %14s %6s\n' "killed after s" "kernel objects" left
+for moment in "${KILL_AFTER[@]}"; do kill_after "$moment"; done
+((failed == 0)) && echo "all proven"
+exit "$failed"

@@ -1,0 +1,257 @@
+#include "tests/support/injectors.h"
+
+#include <sched.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "analysis/model/status_macros.h"
+#include "userspace/platform/clock.h"
+#include "userspace/platform/errno_status.h"
+#include "userspace/platform/files.h"
+
+namespace whylate {
+namespace {
+
+constexpr size_t kStamps = 65536;
+constexpr int32_t kHogPriority = 50;
+constexpr int32_t kHelperPriority = 60;
+// Where in a frame the following hog strikes: the workload runs then.
+constexpr int64_t kIntoFrameNs = 1 * kNsPerMs;
+constexpr int64_t kWidenAfterNs = 300'000;
+
+absl::Status SetMask(Tid task, const CpuSet& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const CpuId cpu : cpus.ToVector()) CPU_SET(static_cast<size_t>(cpu.value), &set);
+  if (sched_setaffinity(task.value, sizeof(set), &set) != 0) {
+    return ErrnoStatus(errno, absl::StrCat("set the affinity of task ", task.value));
+  }
+  return absl::OkStatus();
+}
+
+// Field 39 of /proc/PID/stat.
+absl::StatusOr<CpuId> CpuOf(Tid task) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(absl::StrCat("/proc/", task.value, "/stat")));
+  const std::vector<std::string> fields =
+      absl::StrSplit(text.substr(text.rfind(')') + 2), ' ');  // from field 3 on
+  int32_t cpu = 0;
+  if (fields.size() < 37 || !absl::SimpleAtoi(fields[36], &cpu)) {
+    return absl::InternalError("cannot parse /proc/PID/stat");
+  }
+  return CpuId{cpu};
+}
+
+// Starts what `periodic` does each `period_ns`, for ever.
+absl::Status Periodically(int64_t period_ns, const std::function<absl::Status(int64_t)>& periodic) {
+  for (int64_t time_ns = MonotonicNs() + period_ns;; time_ns += period_ns) {
+    SleepUntilNs(time_ns);
+    RETURN_IF_ERROR(periodic(time_ns));
+  }
+}
+
+// Lets the workload go, some time after its release, until it has done the frame. It cannot be done
+// before `demand_ns`, and each look disturbs.
+absl::Status WidenForOneFrame(const InjectorContext& context, const CpuSet& wide,
+                              int64_t release_ns) {
+  const int64_t before = context.frames->count();
+  SleepUntilNs(release_ns + kWidenAfterNs);
+  RETURN_IF_ERROR(SetMask(context.workload, wide));
+  SleepUntilNs(release_ns + context.demand_ns);
+  while (context.frames->count() == before) SleepUntilNs(MonotonicNs() + kNsPerMs);
+  return absl::OkStatus();
+}
+
+absl::Status HelpWithMask(const InjectorContext& context, const CpuSet& home, const CpuSet& wide) {
+  context.AwaitOrigin();
+  int64_t release_ns = context.frames->origin_ns();
+  while (true) {
+    // Asleep by then. A frame that comes sooner just keeps its wide mask: moving a thread that runs
+    // would be another disturbance.
+    const int64_t asleep_ns = MonotonicNs() + 500'000;
+    if (asleep_ns + 500'000 < release_ns) {
+      SleepUntilNs(asleep_ns);
+      RETURN_IF_ERROR(SetMask(context.workload, home));
+    }
+    RETURN_IF_ERROR(WidenForOneFrame(context, wide, release_ns));
+    const int64_t last = context.frames->count() - 1;
+    release_ns = context.ReleaseAtOrAfter(context.frames->record(last).completion_ns);
+  }
+}
+
+void ThrowMessages(int fd, bool begins) {
+  char message[100] = {};
+  if (begins && write(fd, message, sizeof(message)) < 0) return;
+  while (read(fd, message, sizeof(message)) > 0) {
+    if (write(fd, message, sizeof(message)) < 0) return;
+  }
+}
+
+}  // namespace
+
+CpuSet OneCpu(CpuId cpu) {
+  CpuSet set;
+  set.Add(cpu);
+  return set;
+}
+
+absl::StatusOr<BusyLog> BusyLog::Create() {
+  ASSIGN_OR_RETURN(
+      SharedMemory memory,
+      SharedMemory::Create("whylate-test-stamps", sizeof(Header) + kStamps * sizeof(Record)));
+  return BusyLog(std::move(memory));
+}
+
+BusyLog::Record& BusyLog::Next() {
+  return records()[std::min<int64_t>(header()->count.load(), kStamps - 1)];
+}
+
+void BusyLog::SpinUntil(int64_t until_ns) {
+  int64_t last_ns = MonotonicNs();
+  Record* record = &Next();
+  const auto begin = [&](int64_t time_ns) {
+    record->end_ns.store(time_ns);
+    record->begin_ns.store(time_ns);
+  };
+  begin(last_ns);
+  while (last_ns < until_ns) {
+    const int64_t now_ns = MonotonicNs();
+    if (now_ns - last_ns > kStampGapNs) {
+      header()->count.fetch_add(1);
+      record = &Next();
+      begin(now_ns);
+    } else {
+      record->end_ns.store(now_ns, std::memory_order_relaxed);
+    }
+    last_ns = now_ns;
+  }
+  header()->count.fetch_add(1);
+}
+
+std::vector<TimeWindow> BusyLog::Intervals() const {
+  std::vector<TimeWindow> intervals;
+  // The one after the last whole one is still growing.
+  const int64_t count = std::min<int64_t>(header()->count.load() + 1, kStamps);
+  for (int64_t i = 0; i < count; ++i) {
+    const TimeWindow interval{records()[i].begin_ns.load(), records()[i].end_ns.load()};
+    if (interval.begin_ns < interval.end_ns) intervals.push_back(interval);
+  }
+  return intervals;
+}
+
+int64_t InjectorContext::ReleaseAtOrAfter(int64_t time_ns) const {
+  CellFrames pacing;
+  pacing.period = period;
+  pacing.origin_ns = frames->origin_ns();
+  return pacing.ReleaseNs(pacing.FirstReleaseAtOrAfter(std::max(time_ns, pacing.origin_ns)));
+}
+
+void InjectorContext::AwaitOrigin() const {
+  while (frames->origin_ns() == 0) SleepUntilNs(MonotonicNs() + kNsPerMs);
+}
+
+Injector MakeHog(CpuId cpu, int64_t busy_ns, int64_t period_ns) {
+  Injector hog;
+  hog.name = "hog";
+  hog.settings = {"hog", OneCpu(cpu), kHogPriority};
+  hog.body = [=](const InjectorContext& context, const Channel& channel) -> absl::Status {
+    RETURN_IF_ERROR(AwaitGo(channel));
+    return Periodically(period_ns, [&](int64_t) {
+      context.busy->SpinUntil(MonotonicNs() + busy_ns);
+      return absl::OkStatus();
+    });
+  };
+  return hog;
+}
+
+Injector MakeFollowingHog(int64_t busy_ns, int64_t period_ns) {
+  Injector hog;
+  hog.name = "hog";
+  hog.settings = {"hog", std::nullopt, kHogPriority};
+  hog.shares_cpu = false;  // the workload may get away
+  hog.body = [=](const InjectorContext& context, const Channel& channel) -> absl::Status {
+    RETURN_IF_ERROR(AwaitGo(channel));
+    context.AwaitOrigin();
+    return Periodically(period_ns, [&](int64_t time_ns) -> absl::Status {
+      SleepUntilNs(context.ReleaseAtOrAfter(time_ns) + kIntoFrameNs);
+      ASSIGN_OR_RETURN(const CpuId cpu, CpuOf(context.workload));
+      RETURN_IF_ERROR(SetMask(Tid{0}, OneCpu(cpu)));
+      context.busy->SpinUntil(MonotonicNs() + busy_ns);
+      return absl::OkStatus();
+    });
+  };
+  return hog;
+}
+
+Injector MakeBurn(CpuId cpu) {
+  Injector burn;
+  burn.name = "burn";
+  burn.settings = {"burn", OneCpu(cpu), std::nullopt};
+  burn.body = [](const InjectorContext& context, const Channel& channel) -> absl::Status {
+    RETURN_IF_ERROR(AwaitGo(channel));
+    context.busy->SpinUntil(std::numeric_limits<int64_t>::max());
+    return absl::OkStatus();
+  };
+  return burn;
+}
+
+Injector MakeMaskHelper(CpuId home, CpuSet wide) {
+  Injector helper;
+  helper.name = "helper";
+  // At home, because its going to sleep elsewhere would make the other CPU look for work.
+  helper.settings = {"helper", OneCpu(home), kHelperPriority};
+  helper.has_stamps = false;
+  helper.body = [=](const InjectorContext& context, const Channel& channel) -> absl::Status {
+    RETURN_IF_ERROR(AwaitGo(channel));
+    return HelpWithMask(context, OneCpu(home), wide);
+  };
+  return helper;
+}
+
+Injector MakeStorm(int pairs) {
+  Injector storm;
+  storm.name = "hack";
+  storm.settings = {"hack", std::nullopt, std::nullopt};
+  storm.has_stamps = false;
+  storm.body = [=](const InjectorContext&, const Channel& channel) -> absl::Status {
+    std::vector<std::thread> threads;
+    std::atomic<bool> go = false;
+    for (int i = 0; i < pairs; ++i) {
+      int fds[2];
+      if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) != 0) return ErrnoStatus(errno, "socketpair");
+      for (const int end : {0, 1}) {
+        threads.emplace_back([&go, fd = fds[end], end] {
+          while (!go) SleepUntilNs(MonotonicNs() + kNsPerMs);
+          ThrowMessages(fd, end == 0);
+        });
+      }
+    }
+    RETURN_IF_ERROR(AwaitGo(channel));
+    go = true;
+    for (std::thread& thread : threads) thread.join();
+    return absl::OkStatus();
+  };
+  return storm;
+}
+
+Injector MakeSleeper(const std::string& name) {
+  Injector sleeper;
+  sleeper.name = name;
+  sleeper.settings = {name, std::nullopt, std::nullopt};
+  sleeper.body = [](const InjectorContext&, const Channel& channel) -> absl::Status {
+    RETURN_IF_ERROR(AwaitGo(channel));
+    return channel.Receive().status();
+  };
+  return sleeper;
+}
+
+}  // namespace whylate

@@ -1,0 +1,186 @@
+#include "userspace/platform/cgroup.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temporary_directory.h"
+
+namespace whylate {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kV1Mounts[] =
+    "30 25 0:26 / /sys/fs/cgroup ro,nosuid - tmpfs tmpfs ro,mode=755\n"
+    "31 30 0:27 / /sys/fs/cgroup/cpu,cpuacct rw shared:9 - cgroup cgroup rw,cpu,cpuacct\n"
+    "32 30 0:28 / /sys/fs/cgroup/memory rw shared:10 - cgroup cgroup rw,memory\n";
+constexpr char kV2Mounts[] =
+    "22 1 259:2 / / rw - ext4 /dev/nvme0n1p2 rw\n"
+    "30 25 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
+
+// Looks the site up on a machine that is drawn: its mounts, our own cgroups, and the
+// cgroup.subtree_control of each directory that has one.
+class MemoryCgroupSiteTest : public testing::Test {
+ protected:
+  absl::StatusOr<MemoryCgroupSite> Find(const std::string& mounts,
+                                        const std::string& own_cgroups) const {
+    return FindMemoryCgroupSite(mounts, own_cgroups,
+                                [this](const std::string& path) -> absl::StatusOr<std::string> {
+                                  const auto found = files_.find(path);
+                                  if (found == files_.end()) return absl::NotFoundError(path);
+                                  return found->second;
+                                });
+  }
+  static void ExpectSite(const absl::StatusOr<MemoryCgroupSite>& site, const std::string& parent,
+                         bool version2) {
+    ASSERT_THAT(site, IsOk());
+    EXPECT_EQ(site->parent, parent);
+    EXPECT_EQ(site->version2, version2);
+  }
+  static void ExpectNone(const absl::StatusOr<MemoryCgroupSite>& site) {
+    EXPECT_THAT(site, StatusIs(absl::StatusCode::kNotFound, HasSubstr("memory controller")));
+  }
+  void HandDown(const std::string& directory, const std::string& controllers) {
+    files_[directory + "/cgroup.subtree_control"] = controllers + "\n";
+  }
+
+ private:
+  std::map<std::string, std::string> files_;
+};
+
+TEST_F(MemoryCgroupSiteTest, V1IsBelowOurOwnGroup) {
+  ExpectSite(Find(kV1Mounts, "5:cpu,cpuacct:/a\n4:memory:/user.slice/user-1000\n0::/\n"),
+             "/sys/fs/cgroup/memory/user.slice/user-1000", false);
+}
+
+TEST_F(MemoryCgroupSiteTest, V1InTheRootGroup) {
+  ExpectSite(Find(kV1Mounts, "4:memory:/\n"), "/sys/fs/cgroup/memory", false);
+}
+
+TEST_F(MemoryCgroupSiteTest, V1ControllersMayShareAMount) {
+  ExpectSite(Find("32 30 0:28 / /cg/all rw - cgroup cgroup rw,cpu,memory,pids\n",
+                  "4:cpu,memory,pids:/x\n"),
+             "/cg/all/x", false);
+}
+
+TEST_F(MemoryCgroupSiteTest, V1PathsMayHoldColons) {
+  ExpectSite(Find(kV1Mounts, "4:memory:/a:b\n"), "/sys/fs/cgroup/memory/a:b", false);
+}
+
+// "memory" in another controller's name, a mount option or a path is not the controller.
+TEST_F(MemoryCgroupSiteTest, OnlyTheWholeWordIsTheController) {
+  ExpectNone(Find("32 30 0:28 / /cg/memory rw - cgroup cgroup rw,memory_recursiveprot\n",
+                  "4:name=memory:/memory\n"));
+}
+
+TEST_F(MemoryCgroupSiteTest, V2SessionHasAnAncestorThatHandsMemoryDown) {
+  HandDown("/sys/fs/cgroup", "cpu memory pids");
+  HandDown("/sys/fs/cgroup/user.slice", "memory pids");
+  HandDown("/sys/fs/cgroup/user.slice/user-0.slice", "pids");
+  HandDown("/sys/fs/cgroup/user.slice/user-0.slice/session-1.scope", "");
+  ExpectSite(Find(kV2Mounts, "0::/user.slice/user-0.slice/session-1.scope\n"),
+             "/sys/fs/cgroup/user.slice", true);
+}
+
+TEST_F(MemoryCgroupSiteTest, V2OwnGroupThatHandsMemoryDownIsNearest) {
+  HandDown("/sys/fs/cgroup", "memory");
+  HandDown("/sys/fs/cgroup/mine", "memory");
+  ExpectSite(Find(kV2Mounts, "0::/mine\n"), "/sys/fs/cgroup/mine", true);
+}
+
+TEST_F(MemoryCgroupSiteTest, V2Root) {
+  HandDown("/sys/fs/cgroup", "memory");
+  ExpectSite(Find(kV2Mounts, "0::/\n"), "/sys/fs/cgroup", true);
+}
+
+TEST_F(MemoryCgroupSiteTest, V2NeverLooksAboveItsMount) {
+  HandDown("/sys/fs", "memory");
+  HandDown("", "memory");
+  ExpectNone(Find(kV2Mounts, "0::/a/b\n"));
+}
+
+TEST_F(MemoryCgroupSiteTest, V2WithoutTheMemoryController) {
+  HandDown("/sys/fs/cgroup", "cpu pids memoryless");
+  ExpectNone(Find(kV2Mounts, "0::/user.slice\n"));
+}
+
+TEST_F(MemoryCgroupSiteTest, HybridUsesV1WhereMemoryIsThere) {
+  const std::string mounts =
+      std::string("41 30 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n") + kV1Mounts;
+  ExpectSite(Find(mounts, "4:memory:/x\n0::/x\n"), "/sys/fs/cgroup/memory/x", false);
+}
+
+// The container sees a part of the hierarchy at the mount, and its own path from the real root.
+TEST_F(MemoryCgroupSiteTest, ContainerWhoseMountShowsItsOwnGroup) {
+  const std::string mounts =
+      "32 30 0:28 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
+  ExpectSite(Find(mounts, "4:memory:/docker/abc\n"), "/sys/fs/cgroup/memory", false);
+  ExpectSite(Find(mounts, "4:memory:/docker/abc/job\n"), "/sys/fs/cgroup/memory/job", false);
+}
+
+TEST_F(MemoryCgroupSiteTest, ContainerUnderV2) {
+  HandDown("/sys/fs/cgroup", "memory");
+  ExpectSite(Find("30 25 0:26 /docker/abc /sys/fs/cgroup rw - cgroup2 cgroup rw\n",
+                  "0::/docker/abc/init\n"),
+             "/sys/fs/cgroup", true);
+}
+
+TEST_F(MemoryCgroupSiteTest, AGroupThatOnlyBeginsLikeTheMountsRootIsNotBelowIt) {
+  ExpectNone(Find("32 30 0:28 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n",
+                  "4:memory:/docker/abcdef\n"));
+}
+
+TEST_F(MemoryCgroupSiteTest, NoCgroupIsMounted) {
+  ExpectNone(Find("22 1 259:2 / / rw - ext4 /dev/nvme0n1p2 rw\n", "0::/\n"));
+  ExpectNone(Find("", ""));
+}
+
+TEST_F(MemoryCgroupSiteTest, WeAreInNoMemoryGroup) {
+  ExpectNone(Find(kV1Mounts, "5:cpu,cpuacct:/a\n"));
+}
+
+TEST_F(MemoryCgroupSiteTest, MalformedLinesAreSkipped) {
+  const std::string mounts = std::string("garbage\n1 2 3 - cgroup\n - cgroup2 x y\n") + kV1Mounts;
+  ExpectSite(Find(mounts, "4\n:\n4:memory:/x\n"), "/sys/fs/cgroup/memory/x", false);
+}
+
+TEST(MemoryCgroupTest, IsNamedForItsRun) {
+  EXPECT_EQ(MemoryCgroup::PathOf({"/sys/fs/cgroup/user.slice", true}, "12-34"),
+            "/sys/fs/cgroup/user.slice/whylate-12-34");
+}
+
+TEST(MemoryCgroupTest, ASiteThatIsNotThereIsAnError) {
+  const TemporaryDirectory directory;
+  EXPECT_THAT(MemoryCgroup::Create({directory.Path("none"), false}, "12-34", 1 << 20),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("whylate-12-34")));
+}
+
+// A plain directory stands for a cgroup without processes.
+TEST(RemoveCgroupTest, RemovesAnEmptyGroup) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory.Path("whylate-1-2"));
+  RemoveCgroup(directory.Path("whylate-1-2"), 0);
+  EXPECT_EQ(directory.EntryCount(), 0);
+}
+
+TEST(RemoveCgroupTest, WhatIsNotThereIsNoTrouble) {
+  const TemporaryDirectory directory;
+  RemoveCgroup(directory.Path("whylate-1-2"), int64_t{1} << 60);
+  EXPECT_EQ(directory.EntryCount(), 0);
+}
+
+TEST(RemoveCgroupTest, WhatIsNoCgroupStays) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directories(directory.Path("whylate-1-2/inner"));
+  RemoveCgroup(directory.Path("whylate-1-2"), int64_t{1} << 60);
+  EXPECT_TRUE(directory.Has("whylate-1-2/inner"));
+}
+
+}  // namespace
+}  // namespace whylate

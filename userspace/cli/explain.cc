@@ -1,0 +1,96 @@
+#include "userspace/cli/explain.h"
+
+#include <algorithm>
+#include <iostream>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "analysis/model/status_macros.h"
+#include "analysis/report/explain_text.h"
+#include "analysis/report/report_json.h"
+#include "userspace/cli/command.h"
+#include "userspace/session/session_directory.h"
+
+namespace whylate {
+namespace {
+
+struct LateFrame {
+  const Cell* cell;
+  const Miss* miss;
+  int64_t overrun_ns() const { return miss->frame.completion_ns - miss->deadline_ns; }
+};
+
+std::string CellName(const Cell& cell) {
+  const std::string name = absl::StrCat(cell.workload, "/", cell.load);
+  return cell.run == 0 ? name : absl::StrCat(name, "#", cell.run + 1);
+}
+
+absl::StatusOr<std::vector<const Cell*>> ChooseCells(const Report& report,
+                                                     const std::string& wanted) {
+  std::vector<const Cell*> cells;
+  std::vector<std::string> names;
+  for (const Cell& cell : report.cells) {
+    names.push_back(CellName(cell));
+    if (wanted.empty() || names.back() == wanted) cells.push_back(&cell);
+  }
+  if (!cells.empty()) return cells;
+  if (report.cells.empty()) return absl::NotFoundError("the session has no finished cell");
+  return absl::InvalidArgumentError(
+      absl::StrCat("no cell '", wanted, "' in this session; it has ", absl::StrJoin(names, ", ")));
+}
+
+absl::StatusOr<std::vector<LateFrame>> ChooseFrames(const std::vector<const Cell*>& cells,
+                                                    const ExplainFlags& flags) {
+  std::vector<LateFrame> frames;
+  for (const Cell* cell : cells) {
+    for (const Miss& miss : cell->explanation.misses) {
+      if (!flags.frame || miss.frame.index == *flags.frame) frames.push_back({cell, &miss});
+    }
+  }
+  if (flags.frame && frames.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("frame ", *flags.frame, " of that cell was not late"));
+  }
+  std::stable_sort(frames.begin(), frames.end(), [](const LateFrame& a, const LateFrame& b) {
+    return a.overrun_ns() > b.overrun_ns();
+  });
+  const auto most = flags.frame ? frames.size() : static_cast<size_t>(flags.worst.value_or(1));
+  if (frames.size() > most) frames.resize(most);
+  return frames;
+}
+
+absl::Status Explain(const ExplainFlags& flags) {
+  if (flags.frame && flags.cell.empty()) {
+    return absl::InvalidArgumentError("--frame K needs --cell WORKLOAD/LOAD");
+  }
+  if (flags.worst && *flags.worst < 1) {
+    return absl::InvalidArgumentError(absl::StrCat("--worst ", *flags.worst, " is less than 1"));
+  }
+  absl::StatusOr<Report> report = ReadSessionReport(flags.directory);
+  if (!report.ok()) return absl::FailedPreconditionError(report.status().message());
+  ASSIGN_OR_RETURN(const std::vector<const Cell*> cells, ChooseCells(*report, flags.cell));
+  ASSIGN_OR_RETURN(const std::vector<LateFrame> frames, ChooseFrames(cells, flags));
+  if (flags.json) {
+    std::vector<std::string> rows;
+    for (const LateFrame& late : frames) rows.push_back(MissToJson(*late.cell, *late.miss));
+    std::cout << "[" << absl::StrJoin(rows, ",") << "]\n";
+    return absl::OkStatus();
+  }
+  if (frames.empty()) std::cout << "no frame was late\n";
+  for (size_t i = 0; i < frames.size(); ++i) {
+    std::cout << (i == 0 ? "" : "\n") << ExplainMiss(*frames[i].cell, *frames[i].miss);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int RunExplain(const ExplainFlags& flags) {
+  const absl::Status status = Explain(flags);
+  return status.ok() ? kExitOk : ReportError(status);
+}
+
+}  // namespace whylate

@@ -1,0 +1,61 @@
+#include "userspace/session/cell_trace.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "analysis/model/status_macros.h"
+#include "userspace/trace/bpf_source.h"
+
+namespace whylate {
+namespace {
+
+// Kept on both sides of a late frame's window, so that what led to it and what repairs need is there.
+constexpr int64_t kMarginNs = 200000000;
+
+std::vector<TimeWindow> LateWindows(const CellFrames& cell) {
+  std::vector<TimeWindow> windows;
+  for (const Frame& frame : cell.frames) {
+    if (cell.IsLate(frame)) windows.push_back({frame.release_ns, frame.completion_ns});
+  }
+  return windows;
+}
+
+}  // namespace
+
+absl::StatusOr<CellTrace> CellTrace::Start(const SessionOptions& options, Tgid workload) {
+  ASSIGN_OR_RETURN(std::unique_ptr<TraceSource> source, CreateTraceSource(options.source));
+  TraceOptions trace_options;
+  trace_options.buffer_bytes = options.buffer_bytes;
+  trace_options.watched = {workload};
+  trace_options.measure_bpf_time = true;
+  RETURN_IF_ERROR(source->Start(trace_options));
+  return CellTrace(std::move(source));
+}
+
+absl::StatusOr<ObserverCost> CellTrace::Finish(Recording& recording) {
+  ASSIGN_OR_RETURN(Capture capture,
+                   source_->Stop(KeepAround(LateWindows(recording.frames), kMarginNs)));
+  recording.trace = capture.facts;
+  recording.begin_ns = capture.begin_ns;
+  recording.end_ns = capture.end_ns;
+  recording.events = std::move(capture.events);
+  recording.losses = std::move(capture.losses);
+  recording.cpus = std::move(capture.cpus);
+  ObserverCost cost;
+  cost.wall_ns = capture.end_ns - capture.begin_ns;
+  cost.bpf_run_ns = capture.cost.bpf_run_ns;
+  cost.reader_cpu_ns = capture.cost.reader_cpu_ns;
+  cost.process_cpu_ns = capture.cost.process_cpu_ns;
+  cost.captured_bytes = capture.captured_bytes;
+  return cost;
+}
+
+std::string DefaultTraceSource(std::string& why_not) {
+  const absl::Status usable = BpfUsable();
+  if (usable.ok()) return "bpf";
+  why_not = absl::StrCat("no scheduler trace, so misses are counted and not explained: ",
+                         usable.message());
+  return "none";
+}
+
+}  // namespace whylate
