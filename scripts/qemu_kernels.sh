@@ -2,7 +2,7 @@
 # Runs test binaries inside Debian's own kernels, under qemu without KVM: proof that the eBPF programs
 # load and deliver on other kernels than this machine's.
 #
-#   scripts/qemu_kernels.sh build/tests/trace_bpf_test build/tests/trace_witness_test
+#   scripts/qemu_kernels.sh build/tests/whylate_trace_tests
 #
 # Needs the packages qemu-system-x86, busybox-static, cpio, and apt sources with Debian 12. Kernel
 # packages are kept in $WHYLATE_KERNEL_CACHE (default: ~/.cache/whylate-kernels). The guests get

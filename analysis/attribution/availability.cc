@@ -1,6 +1,7 @@
 #include "analysis/attribution/availability.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -14,11 +15,18 @@ void Append(const IntervalList& from, IntervalList* to) {
 // How far a CPU can take tasks from others.
 enum class Reach { kNone, kIsolated, kBalanced };
 
+Reach ReachOf(const CpuDescription& description) {
+  if (!description.online) return Reach::kNone;
+  return description.isolated ? Reach::kIsolated : Reach::kBalanced;
+}
+
 Reach ReachOf(const Timeline& timeline, CpuId cpu) {
-  for (const CpuDescription& description : timeline.recording().cpus) {
-    if (description.cpu != cpu) continue;
-    if (!description.online) return Reach::kNone;
-    return description.isolated ? Reach::kIsolated : Reach::kBalanced;
+  const std::vector<CpuDescription>& cpus = timeline.recording().cpus;
+  // Most often they stand in order.
+  const size_t index = static_cast<size_t>(cpu.value);
+  if (index < cpus.size() && cpus[index].cpu == cpu) return ReachOf(cpus[index]);
+  for (const CpuDescription& description : cpus) {
+    if (description.cpu == cpu) return ReachOf(description);
   }
   return Reach::kBalanced;
 }

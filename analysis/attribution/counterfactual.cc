@@ -36,9 +36,13 @@ int64_t Counterfactual::SavingOf(const std::vector<bool>& in_set, const Scenario
                                        [&](size_t subject) { return in_set[subject]; });
     if (!wholly_in) from_ns = std::max(from_ns, block.start_ns);
   }
+  std::vector<int64_t> starts(in_set.size(), from_ns);
+  for (const size_t subject : scenario.absorbed) {
+    starts[subject] = std::max(from_ns, scenario.from_ns);
+  }
   std::vector<int64_t> saving(in_set.size(), 0);
   for (const Item& item : items_) {
-    if (!in_set[item.subject] || item.start_ns < from_ns) continue;
+    if (!in_set[item.subject] || item.start_ns < starts[item.subject]) continue;
     if (scenario.unknown_given_away && names_[item.subject] == kSubjectUnknown) continue;
     saving[item.subject] += item.ns;
   }
@@ -55,14 +59,6 @@ int64_t Counterfactual::SavingNs(size_t subject) const {
   std::vector<bool> in_set(names_.size() + 1, false);
   in_set[subject] = true;
   return SavingOf(in_set, Scenario());
-}
-
-int64_t Counterfactual::NsFrom(size_t subject, int64_t from_ns) const {
-  int64_t total_ns = 0;
-  for (const Item& item : items_) {
-    if (item.subject == subject && item.start_ns >= from_ns) total_ns += item.ns;
-  }
-  return total_ns;
 }
 
 Judgement Counterfactual::Judge(const Scenario& scenario) const {

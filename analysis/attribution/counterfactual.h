@@ -26,6 +26,10 @@ struct Scenario {
   // Added to a subject's saving (never below 0), by index; missing ones get nothing. The index
   // names().size() is a subject of which the recording has nothing.
   std::vector<int64_t> bonus_ns;
+  // Time of these subjects counts in segments that begin at `from_ns` or later only: what they
+  // saved before it may have been lost in a sleep that nobody saw.
+  std::vector<size_t> absorbed;
+  int64_t from_ns = 0;
 };
 
 struct Judgement {
@@ -45,8 +49,6 @@ class Counterfactual {
   Judgement Judge(const Scenario& scenario) const;
   // Of one subject alone, as recorded.
   int64_t SavingNs(size_t subject) const;
-  // The part of a subject's time that is charged in segments that begin at `from_ns` or later.
-  int64_t NsFrom(size_t subject, int64_t from_ns) const;
 
  private:
   int64_t SavingOf(const std::vector<bool>& in_set, const Scenario& scenario) const;

@@ -114,12 +114,13 @@ class Finder {
     const Interval wait{part.spans.front().start_ns, part.segment.end_ns};
     for (const TaskSpan& span : part.spans) {
       if (!span.cpu.has_value()) continue;
-      for (const Gap& gap : timeline_.cpus().Gaps(*span.cpu)) {
-        const Interval common = Intersection(gap.interval, wait);
-        if (common.empty()) continue;
-        open_.push_back(Intersection({gap.interval.start_ns, wait.end_ns},
-                                     {part.segment.start_ns, part.segment.end_ns}));
-      }
+      const std::vector<Gap>& gaps = timeline_.cpus().Gaps(*span.cpu);
+      const auto first = std::partition_point(gaps.begin(), gaps.end(), [&](const Gap& gap) {
+        return gap.interval.end_ns <= wait.start_ns;
+      });
+      if (first == gaps.end() || first->interval.start_ns >= wait.end_ns) continue;
+      open_.push_back(Intersection({first->interval.start_ns, wait.end_ns},
+                                   {part.segment.start_ns, part.segment.end_ns}));
     }
   }
 
@@ -184,13 +185,6 @@ bool Survives(const Counterfactual& without, const Judgement& judgement, const F
   for (const size_t named : judgement.subjects) {
     if (names[named] == kSubjectUnknown) return false;
   }
-  // Of a named subject's saving, what a sleep that nobody saw would absorb.
-  std::vector<int64_t> absorbed(names.size() + 1, 0);
-  for (const size_t named : judgement.subjects) {
-    if (!uncertainty.hidden_sleep_until_ns.has_value()) break;
-    const int64_t after_ns = without.NsFrom(named, *uncertainty.hidden_sleep_until_ns);
-    absorbed[named] = std::max<int64_t>(0, without.SavingNs(named) - after_ns);
-  }
   for (const size_t named : judgement.subjects) {
     Scenario more;
     more.unknown_given_away = true;
@@ -201,7 +195,10 @@ bool Survives(const Counterfactual& without, const Judgement& judgement, const F
       Scenario less;
       less.unknown_given_away = true;
       less.bonus_ns.assign(names.size() + 1, 0);
-      for (size_t i = 0; i < absorbed.size(); ++i) less.bonus_ns[i] -= absorbed[i];
+      if (uncertainty.hidden_sleep_until_ns.has_value()) {
+        less.absorbed = judgement.subjects;
+        less.from_ns = *uncertainty.hidden_sleep_until_ns;
+      }
       less.bonus_ns[named] -= open_ns;
       less.bonus_ns[rival] += open_ns;
       if (!Agrees(without.Judge(less), judgement)) return false;

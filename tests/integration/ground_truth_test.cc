@@ -64,7 +64,7 @@ class GroundTruthTest : public testing::Test {
     quiet_ = Exact() || busy < 0.15;
     if (!quiet_) {
       std::cout << "this machine is busy to " << 100 * busy
-                << " % with other things: what it would be late by itself is not asserted\n";
+                << " % with other things: idle CPUs and lone causes are not asserted\n";
     }
   }
 
@@ -117,7 +117,7 @@ class GroundTruthTest : public testing::Test {
   // That other CPUs were idle meanwhile, and it is known.
   void ExpectAvoidable(const Score& score) const {
     if (quiet_) {
-      ExpectAvoidable(score);
+      EXPECT_GT(score.avoidable_ns, 0);
     }
   }
 
@@ -134,8 +134,9 @@ class GroundTruthTest : public testing::Test {
     EXPECT_GE(score.recalled * 10, score.caused * (Exact() ? 9 : 7));
     EXPECT_GT(score.blamed, 0);
     // A free workload may wait elsewhere meanwhile, for whatever else there is.
-    EXPECT_GE(score.NamedShare(), Exact() ? 0.97 : quiet_ ? 0.9 : 0.7);
+    EXPECT_GE(score.NamedShare(), quiet_ ? 0.9 : 0.7);
     if (!Exact()) return;
+    EXPECT_GE(score.NamedShare(), 0.97);
     for (const std::string& line : score.short_named) ADD_FAILURE() << "short: " << line;
     EXPECT_GE(score.CompleteShare(), 0.9);
   }

@@ -200,14 +200,15 @@ TEST(UsageTest, AReportThatIsNoneIsOneLine) {
 TEST(UsageTest, AFullDiskForTheSessionIsOneLine) {
   const ScratchDirectory scratch;
   const std::optional<PrivateMount> tiny = PrivateMount::Memory(scratch, 4096);
-  const std::optional<PrivateMount> small = PrivateMount::Memory(scratch, 24576);
+  const std::optional<PrivateMount> small = PrivateMount::Memory(scratch, 65536);
   if (!tiny || !small) GTEST_SKIP() << "no tmpfs can be mounted here";
   // Nothing of it is kept where not even the beginning fits.
   ExpectOneLine(RunProgram(ShortRun(tiny->path() + "/session")), 1, "No space left on device");
   EXPECT_TRUE(std::filesystem::is_empty(tiny->path()));
   // Where it fills up later, the cells before stay.
   std::vector<std::string> arguments =
-      ShortRun(small->path() + "/session", {"--repeat", "40", "--source", "none"});
+      ShortRun(small->path() + "/session", {"-W", "custom", "--cpu-percent", "1", "--interval",
+                                            "1000", "--repeat", "100"});
   ExpectOneLine(RunProgram(arguments), 1, "No space left on device");
   const Report report = ReadReport(small->path() + "/session");
   EXPECT_GT(report.cells.size(), 0U);

@@ -204,7 +204,7 @@ Injector MakeBurn(CpuId cpu) {
   return burn;
 }
 
-Injector MakeMaskHelper(CpuId home, CpuSet wide) {
+Injector MakeMaskHelper(CpuId home, const CpuSet& wide) {
   Injector helper;
   helper.name = "helper";
   // At home, because its going to sleep elsewhere would make the other CPU look for work.

@@ -87,7 +87,7 @@ Injector MakeFollowingHog(int64_t busy_ns, int64_t period_ns);
 Injector MakeBurn(CpuId cpu);
 // Keeps the workload on `home` while it sleeps, and lets it go to `wide` 0.3 ms after its release.
 // Its own few microseconds have no stamps.
-Injector MakeMaskHelper(CpuId home, CpuSet wide);
+Injector MakeMaskHelper(CpuId home, const CpuSet& wide);
 // `pairs` pairs of threads that throw messages at each other, on all CPUs. Has no stamps.
 Injector MakeStorm(int pairs);
 // There, and never busy.

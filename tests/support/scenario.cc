@@ -103,7 +103,7 @@ class Stage {
     RETURN_IF_ERROR(workload_->Go());
     // A workload that is not done after the grace is ended with a frame that does not count.
     const int64_t grace_ns = plan_.workload.period.Multiple(kGracePeriods);
-    const absl::Status done = workload_->Await("done", plan_.duration_ns + grace_ns + kPatienceNs);
+    absl::Status done = workload_->Await("done", plan_.duration_ns + grace_ns + kPatienceNs);
     if (!done.ok() && !absl::IsDeadlineExceeded(done)) return done;
     ended_ns_ = MonotonicNs();
     ASSIGN_OR_RETURN(run_.recording.allowed_after, GetAffinity(workload_->tid()));

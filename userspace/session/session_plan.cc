@@ -109,6 +109,14 @@ absl::Status CheckOptions(const SessionOptions& options) {
   return absl::Status(source.code(), absl::StrCat("--source: ", source.message()));
 }
 
+bool RunsCommand(const std::vector<CellPlan>& cells) {
+  return std::any_of(cells.begin(), cells.end(), [](const CellPlan& cell) {
+    return std::any_of(cell.parts.begin(), cell.parts.end(), [](const LoadRow* part) {
+      return part->name == absl::string_view("command");
+    });
+  });
+}
+
 absl::Status CheckLoad(const std::string& load, const std::vector<const LoadRow*>& parts,
                        const SessionOptions& options) {
   for (const LoadRow* part : parts) {
@@ -176,6 +184,10 @@ absl::StatusOr<std::vector<CellPlan>> PlanCells(const SessionOptions& options) {
     return absl::InvalidArgumentError(
         "there is no cell to run: a preset leaves out a workload under itself; give --workload and "
         "--load without --preset");
+  }
+  if (!options.load_command.empty() && !RunsCommand(cells)) {
+    return absl::InvalidArgumentError(
+        "--load-command is given and no load runs it: add command to --load");
   }
   const size_t once = cells.size();
   for (int32_t run = 1; run < options.repeat; ++run) {

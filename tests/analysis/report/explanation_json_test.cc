@@ -41,7 +41,8 @@ TEST(ExplanationSchemaTest, Miss) {
 }
 
 TEST(ExplanationSchemaTest, Segments) {
-  for (const Json& segment : MadeCell()["misses"][0]["segments"]) {
+  const Json cell = MadeCell();
+  for (const Json& segment : cell["misses"][0]["segments"]) {
     ExpectShape(segment, {{"kind", "string"},
                           {"start_ns", "integer"},
                           {"end_ns", "integer"},
@@ -84,7 +85,8 @@ TEST(ExplanationSchemaTest, Verdict) {
 }
 
 TEST(ExplanationSchemaTest, Causes) {
-  for (const Json& cause : MadeCell()["causes"]) {
+  const Json cell = MadeCell();
+  for (const Json& cause : cell["causes"]) {
     ExpectShape(cause, {{"subject", "string"},
                         {"kind", "string"},
                         {"decision", "string|null"},

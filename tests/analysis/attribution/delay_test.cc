@@ -1,0 +1,74 @@
+// What of a frame's running is beyond its demand, and whose that is. Times are milliseconds.
+#include "analysis/attribution/delay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "analysis/attribution/explain.h"
+#include "analysis/attribution/stolen.h"
+#include "tests/support/trace_builder.h"
+#include "tests/support/trace_text.h"
+
+namespace whylate {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr int64_t kMs = 1'000'000;
+constexpr int32_t kW = 1;
+constexpr int32_t kA = 10;
+
+// W runs 0-10, A 10-12, W 12-30 (to 22 in the window); the counters at each switch.
+Recording Ran(int64_t demand, int64_t irq, int64_t softirq, int64_t steal) {
+  auto at = [](int64_t i, int64_t s, int64_t t) {
+    return [=](SwitchEvent& e) { e.stolen = {i * kMs, s * kMs, t * kMs}; };
+  };
+  TraceBuilder builder(1, kMs);
+  builder.Watch(kW).Name(kW, "W").Name(kA, "A").Allowed({0}).CpuSeed(0, 0, kA);
+  builder.Wake(0, 0, kW)
+      .Preempt(0, 0, kA, kW)
+      .With<SwitchEvent>(at(0, 0, 0))
+      .Preempt(10, 0, kW, kA)
+      .With<SwitchEvent>(at(irq, softirq, steal))
+      .Preempt(12, 0, kA, kW)
+      .With<SwitchEvent>(at(irq, softirq, steal))
+      .Preempt(30, 0, kW, kA)
+      .With<SwitchEvent>(at(irq, softirq, steal))
+      .Late(0, 21, 22, demand);
+  return builder.Build();
+}
+
+TEST(DelayTest, TheRestOfTheExcessIsTheThreadsOwn) {
+  EXPECT_THAT(CauseTexts(Explain(Ran(16, 1, 0, 1)), kMs),
+              ElementsAre("A/preempted/slice 2", "irq/running/- 1", "self/running/- 2",
+                          "steal/running/- 1"));
+}
+
+// irq before softirq before steal, each capped by what is left.
+TEST(DelayTest, PartsAreCappedInOrder) {
+  EXPECT_THAT(
+      CauseTexts(Explain(Ran(17, 2, 2, 2)), kMs),
+      ElementsAre("A/preempted/slice 2", "irq/running/- 2", "softirq/running/- 1"));
+}
+
+// A frame that ran less than its demand has nothing beyond it.
+TEST(DelayTest, NothingBeyondTheDemand) {
+  EXPECT_THAT(CauseTexts(Explain(Ran(21, 2, 2, 2)), kMs), ElementsAre("A/preempted/slice 2"));
+}
+
+TEST(DelayTest, PartsOfASegmentAreWhatWasMeasured) {
+  EXPECT_EQ(SegmentText(Explain(Ran(17, 2, 2, 2)).misses[0].segments[0], kMs),
+            "running 0-10 cpu0 +irq 2 +softirq 2 +steal 2");
+}
+
+TEST(StolenTest, SharesSumToTheAmount) {
+  int64_t sum = 0;
+  for (int64_t i = 0; i < 7; ++i) sum += ShareOf(10, i, i + 1, 7);
+  EXPECT_EQ(sum, 10);
+  EXPECT_EQ(ShareOf(int64_t{1} << 60, 0, int64_t{1} << 60, int64_t{1} << 61), int64_t{1} << 59);
+}
+
+}  // namespace
+}  // namespace whylate
