@@ -274,20 +274,17 @@ class Machine {
       EndRun(now_);
       slept_.push_back({now_, now_});
     }
-    if (roll < 45) {
-      prev->state = Sim::kQueued;
-      prev->queued = now_;
-    } else if (roll < 90) {
+    if (roll >= 45 && roll < 90) {
       event->out = SwitchOut::kBlocked;
       static constexpr uint32_t kStates[] = {1, 1, 1, 2, 0x2001, 4};
       event->prev_state = kStates[Pick(6)];
       prev->state = Sim::kBlocked;
       prev->delayed = Chance(20);
       if (watched && (event->prev_state & 1) != 0 && Chance(50)) ArmTimer(cpu, prev);
-    } else if (roll < 94) {
+    } else if (roll >= 90 && roll < 94) {
       event->out = SwitchOut::kThrottled;
       prev->state = Sim::kThrottled;
-    } else if (!watched && prev->tid >= 12) {
+    } else if (roll >= 94 && !watched && prev->tid >= 12) {
       event->out = SwitchOut::kExited;
       event->prev_state = 0x80;
       prev->state = Sim::kGone;

@@ -475,6 +475,7 @@ class Judge {
     }
     if (out->self_ns > 0) ns["self"] += out->self_ns;
     std::vector<std::tuple<int64_t, int64_t, std::string>> order;
+    order.reserve(ns.size());
     for (const auto& [subject, total] : ns) {
       order.emplace_back(-Saving(*out, blocks, {subject}), -total, subject);
     }

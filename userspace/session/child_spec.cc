@@ -29,7 +29,7 @@ std::optional<T> Optional(const Json& value) {
 std::string ToMessage(const ChildSpec& spec) {
   // A command line may hold any bytes, which JSON text may not; as numbers they pass.
   Json command = Json::array();
-  for (unsigned char byte : spec.load.command) command.push_back(byte);
+  for (char byte : spec.load.command) command.push_back(static_cast<unsigned char>(byte));
   const Json message = {{"kind", static_cast<int>(spec.kind)},
                         {"parent", spec.parent},
                         {"nice", OrNull(spec.nice)},

@@ -350,15 +350,15 @@ Recording Fill(Recording lossy, const std::string& intruder) {
   const Timeline timeline(lossy);
   const Stint* before = timeline.cpus().StintAt(loss.cpu, loss.begin_ns);
   if (before == nullptr || before->task < 0) return lossy;
-  const SwitchEvent* first_after = nullptr;
+  std::optional<SwitchEvent> first_after;  // a copy: events are added below
   for (const SchedEvent& event : lossy.events) {
     const auto* switched = std::get_if<SwitchEvent>(&event.body);
     if (event.cpu == loss.cpu && event.time_ns >= loss.end_ns && switched != nullptr) {
-      first_after = switched;
+      first_after = *switched;
       break;
     }
   }
-  if (first_after == nullptr) return lossy;
+  if (!first_after.has_value()) return lossy;
   constexpr int32_t kIntruder = 777;
   const TaskStanding fair{SchedClass::kFair, std::nullopt, 0};
   auto add = [&](int64_t time_ns, SchedEventBody body) {
