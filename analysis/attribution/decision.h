@@ -1,16 +1,17 @@
 // Why a task that could run did not: the scheduler's decision at an instant of a wait.
 //
 // The table is tested from the top, the first row that matches decides:
-//   rt_bandwidth     the waiting task is FIFO/RR, and since it was queued on this CPU the CPU turned
-//                    to something below RT; until the task runs (since Linux 6.12 the fair server,
-//                    before it RT throttling)
+//   rt_bandwidth     the waiting task is FIFO/RR, and since it was queued on this CPU the CPU
+//                    turned to something below RT; until the task runs (since Linux 6.12 the fair
+//                    server, before it RT throttling)
 //   idle_exit        the CPU runs its idle task
 //   not_preemptible  an occupant of lower class or RT priority that ran when the task was queued
 //                    here, and stayed
 //   higher_class     an occupant of higher class or RT priority
 //   placement        after a wake-up that chose a CPU: an allowed CPU idle then has stayed idle
 //   missed_pull      another allowed CPU is idle
-//   displaced        preempted; the occupant was not on this runqueue when the task last came onto it
+//   displaced        preempted; the occupant was not on this runqueue when the task last came onto
+//                    it
 //   slice            preempted; any other occupant of the same class
 //   no_preempt       after a wake-up; an occupant of the same class
 //   undetermined     nothing of that, or not known

@@ -1,8 +1,8 @@
 // Why the frames of a cell were late.
 //
-// Each late frame's time from release to completion is tiled by segments; each nanosecond beyond the
-// frame's demand is charged to one cause; the verdict is the subject whose absence would have been
-// enough for the deadline. Pure: the same recording always gives the same answer.
+// Each late frame's time from release to completion is tiled by segments; each nanosecond beyond
+// the frame's demand is charged to one cause; the verdict is the subject whose absence would have
+// been enough for the deadline. Pure: the same recording always gives the same answer.
 //
 //   const Explanation explanation = Explain(recording);
 //   explanation.misses.front().verdict->subject;  // "burn"
@@ -22,9 +22,9 @@ namespace whylate {
 // O(n log n) in events, and for each late frame what happened in its window.
 Explanation Explain(const Recording& recording);
 
-// What a frame takes beyond its demand though nothing disturbs it: the 99th percentile (nearest rank)
-// of completion - release - demand over the cell's frames that met their deadline and lost less than
-// 100 us of CPU time; 0 where fewer than 100 did.
+// What a frame takes beyond its demand though nothing disturbs it: the 99th percentile (nearest
+// rank) of completion - release - demand over the cell's frames that met their deadline and lost
+// less than 100 us of CPU time; 0 where fewer than 100 did.
 int64_t OverheadFloorNs(const CellFrames& frames);
 
 }  // namespace whylate

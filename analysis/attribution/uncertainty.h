@@ -1,9 +1,9 @@
 // How much of a frame's window the recording leaves open, and whether its verdict survives that.
 //
-// What is open: losses, unknown stretches, and what rests on the repair of a chain break; on the CPUs
-// that the thread's state at that instant depends on: its own while it runs, else those it may use,
-// was queued on or was woken from. A hidden task's records can't change what a running or sleeping
-// thread is seen to do, so repairs count during waits alone.
+// What is open: losses, unknown stretches, and what rests on the repair of a chain break; on the
+// CPUs that the thread's state at that instant depends on: its own while it runs, else those it may
+// use, was queued on or was woken from. A hidden task's records can't change what a running or
+// sleeping thread is seen to do, so repairs count during waits alone.
 #ifndef WHYLATE_ANALYSIS_ATTRIBUTION_UNCERTAINTY_H_
 #define WHYLATE_ANALYSIS_ATTRIBUTION_UNCERTAINTY_H_
 

@@ -75,7 +75,8 @@ bool KindSurvives(const FrameDelay& delay, absl::string_view subject, int64_t op
   if (main_ns <= rival_ns + open_ns) return false;
   for (size_t other = 0; other < kKinds; ++other) {
     if (other == kind) continue;
-    // What is missing may also split the time of this kind between two decisions, or join another's.
+    // What is missing may also split the time of this kind between two decisions, or join
+    // another's.
     if (table.KindNs(kind) / 2 - open_ns <= table.KindNs(other)) return false;
     if (table.ns[main][kind] - open_ns <= table.ns[main][other] + open_ns) return false;
   }

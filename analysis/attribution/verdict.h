@@ -12,7 +12,8 @@
 
 namespace whylate {
 
-// A subject's main cause: the decision with most of its time, and the segment kind with most of that.
+// A subject's main cause: the decision with most of its time, and the segment kind with most of
+// that.
 struct MainCause {
   SegmentKind kind = SegmentKind::kUnknown;
   std::optional<Decision> decision;
@@ -20,7 +21,8 @@ struct MainCause {
 MainCause MainCauseOf(const FrameDelay& delay, absl::string_view subject);
 
 // Whether the kind of the subject's main cause would stay the same with `open_ns` of its time, or
-// as much more, moved to any other of its causes; or were the rest decided otherwise, within reason.
+// as much more, moved to any other of its causes; or were the rest decided otherwise, within
+// reason.
 bool KindSurvives(const FrameDelay& delay, absl::string_view subject, int64_t open_ns);
 
 // "A & B" of a joint cause.

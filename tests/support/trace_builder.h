@@ -8,8 +8,9 @@
 //                     .Late(0, 10, 16, 6)
 //                     .Build();
 //
-// Times, in every call, are multiples of the builder's unit. Events may be added in any order; those
-// of one time keep the order in which they were added. Tasks are SCHED_OTHER unless Class() says else.
+// Times, in every call, are multiples of the builder's unit. Events may be added in any order;
+// those of one time keep the order in which they were added. Tasks are SCHED_OTHER unless Class()
+// says else.
 #ifndef WHYLATE_TESTS_SUPPORT_TRACE_BUILDER_H_
 #define WHYLATE_TESTS_SUPPORT_TRACE_BUILDER_H_
 

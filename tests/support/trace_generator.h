@@ -1,8 +1,9 @@
-// Random but consistent recordings of a small machine, from a seed: what tasks do is arbitrary, what
-// is recorded of it is complete and true.
+// Random but consistent recordings of a small machine, from a seed: what tasks do is arbitrary,
+// what is recorded of it is complete and true.
 //
-// Every event has a time of its own, a multiple of `unit_ns`. CPUs and tasks are seeded at 0. Switches
-// carry the kernel's notes of arrival and queueing. There is one late frame, of task kGeneratedTask.
+// Every event has a time of its own, a multiple of `unit_ns`. CPUs and tasks are seeded at 0.
+// Switches carry the kernel's notes of arrival and queueing. There is one late frame, of task
+// kGeneratedTask.
 #ifndef WHYLATE_TESTS_SUPPORT_TRACE_GENERATOR_H_
 #define WHYLATE_TESTS_SUPPORT_TRACE_GENERATOR_H_
 

@@ -1,5 +1,6 @@
 // The definitions of an explanation, worked out the slow way: instant by instant, over a complete
-// recording with seeds and without losses (see trace_generator.h). Shares no code with the analysis.
+// recording with seeds and without losses (see trace_generator.h). Shares no code with the
+// analysis.
 #ifndef WHYLATE_TESTS_SUPPORT_TRACE_ORACLE_H_
 #define WHYLATE_TESTS_SUPPORT_TRACE_ORACLE_H_
 

@@ -40,7 +40,8 @@ void AddRunOptions(CLI::App& run, RunFlags& flags) {
   option("-B,--bench-nice", options.bench_nice, "N", "nice value of the workload");
   option("-N,--load-nice", options.load_nice, "N", "nice value of the loads");
   option("-c,--cpus", options.cpus, "LIST", "pins workload and loads, not whylate itself: 0-1,4");
-  option("--source", options.source, "NAME", "of the scheduler trace: bpf or none (default: bpf where it is allowed)");
+  option("--source", options.source, "NAME",
+         "of the scheduler trace: bpf or none (default: bpf where it is allowed)");
   option("--buffer-size", flags.buffer_size, "SIZE",
          "between the kernel and the reader of the trace: 64K, 8M (default 8M)");
   option("--repeat", options.repeat, "N", "runs of each cell (default 1)");

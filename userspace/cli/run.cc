@@ -82,8 +82,8 @@ absl::StatusOr<int64_t> ParseSizeBytes(const std::string& text) {
   }
   int64_t count = 0;
   if (!absl::SimpleAtoi(digits, &count) || count <= 0 || count > kMaxBufferBytes / unit) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--buffer-size '", text, "' is no size from 4K to 512M; write 64K or 8M"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--buffer-size '", text, "' is no size from 4K to 512M; write 64K or 8M"));
   }
   return count * unit;
 }

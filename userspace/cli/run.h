@@ -10,9 +10,9 @@ namespace whylate {
 
 struct RunFlags {
   SessionRequest request;
-  std::string duration;  // as given: "10s", "500ms", "2m", or a number of seconds
+  std::string duration;     // as given: "10s", "500ms", "2m", or a number of seconds
   std::string buffer_size;  // as given: "64K", "8M", or a number of bytes
-  std::string resume;    // DIR of --resume
+  std::string resume;       // DIR of --resume
   bool list = false;
   bool dry_run = false;
   bool quiet = false;

@@ -48,9 +48,8 @@ TEST(DelayTest, TheRestOfTheExcessIsTheThreadsOwn) {
 
 // irq before softirq before steal, each capped by what is left.
 TEST(DelayTest, PartsAreCappedInOrder) {
-  EXPECT_THAT(
-      CauseTexts(Explain(Ran(17, 2, 2, 2)), kMs),
-      ElementsAre("A/preempted/slice 2", "irq/running/- 2", "softirq/running/- 1"));
+  EXPECT_THAT(CauseTexts(Explain(Ran(17, 2, 2, 2)), kMs),
+              ElementsAre("A/preempted/slice 2", "irq/running/- 2", "softirq/running/- 1"));
 }
 
 // A frame that ran less than its demand has nothing beyond it.

@@ -347,7 +347,8 @@ TEST(ExplainTest, SkippedReleasesBelongToTheLateFrame) {
   EXPECT_EQ(explanation.causes[0].frames, 4);
 }
 
-// As above, and A takes 12 of the 26: without A it is done at 20, so the releases 20 and 30 are met.
+// As above, and A takes 12 of the 26: without A it is done at 20, so the releases 20 and 30 are
+// met.
 TEST(ExplainTest, FramesSavedCountsTheReleasesThatWouldBeMet) {
   const Recording recording = Drawn(1)
                                   .Allowed({0})

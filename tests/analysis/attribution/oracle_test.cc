@@ -1,4 +1,5 @@
-// The analysis against an oracle that works out every instant by itself, on small random recordings.
+// The analysis against an oracle that works out every instant by itself, on small random
+// recordings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -393,8 +393,8 @@ Recording Fill(Recording lossy, const std::string& intruder) {
   return lossy;
 }
 
-// Adversarial: the lost time was a stranger's, or more of a known rival's, and the thread itself may
-// have slept until that one woke it.
+// Adversarial: the lost time was a stranger's, or more of a known rival's, and the thread itself
+// may have slept until that one woke it.
 TEST_P(PropertiesTest, AnAdversarialFillingNeverContradictsACompleteVerdict) {
   const Recording recording = GenerateTrace(options_);
   int filled = 0;

@@ -1,5 +1,5 @@
-// Each decision of the scheduler, drawn, and beside it the near miss that must not get it. Times are
-// milliseconds; W is the watched thread, on CPU 0.
+// Each decision of the scheduler, drawn, and beside it the near miss that must not get it. Times
+// are milliseconds; W is the watched thread, on CPU 0.
 #include "analysis/attribution/wait.h"
 
 #include <gmock/gmock.h>
