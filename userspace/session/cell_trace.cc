@@ -1,5 +1,6 @@
 #include "userspace/session/cell_trace.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +21,21 @@ std::vector<TimeWindow> LateWindows(const CellFrames& cell) {
   return windows;
 }
 
+// What is not kept: all of the capture but the windows with their margins. `windows` are in order,
+// since frames are.
+std::vector<OmittedInterval> Omitted(const std::vector<TimeWindow>& windows,
+                                     const Capture& capture) {
+  std::vector<OmittedInterval> omitted;
+  int64_t at_ns = capture.begin_ns;
+  for (const TimeWindow& window : windows) {
+    const int64_t begin_ns = window.begin_ns - kMarginNs;
+    if (begin_ns > at_ns) omitted.push_back({at_ns, begin_ns});
+    at_ns = std::max(at_ns, window.end_ns + kMarginNs);
+  }
+  if (at_ns < capture.end_ns) omitted.push_back({at_ns, capture.end_ns});
+  return omitted;
+}
+
 }  // namespace
 
 absl::StatusOr<CellTrace> CellTrace::Start(const SessionOptions& options, Tgid workload) {
@@ -33,8 +49,9 @@ absl::StatusOr<CellTrace> CellTrace::Start(const SessionOptions& options, Tgid w
 }
 
 absl::StatusOr<ObserverCost> CellTrace::Finish(Recording& recording) {
-  ASSIGN_OR_RETURN(Capture capture,
-                   source_->Stop(KeepAround(LateWindows(recording.frames), kMarginNs)));
+  const std::vector<TimeWindow> windows = LateWindows(recording.frames);
+  ASSIGN_OR_RETURN(Capture capture, source_->Stop(KeepAround(windows, kMarginNs)));
+  recording.omitted = Omitted(windows, capture);
   recording.trace = capture.facts;
   recording.begin_ns = capture.begin_ns;
   recording.end_ns = capture.end_ns;
