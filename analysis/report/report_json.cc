@@ -1,6 +1,7 @@
 #include "analysis/report/report_json.h"
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <exception>
 #include <stdexcept>
@@ -246,6 +247,18 @@ Report ReportFrom(const Json& root) {
   return report;
 }
 
+// Called for each part as it is parsed. A number that no integer can hold must not get as far as a
+// conversion to one, and nothing in a report is nested deeply.
+bool CheckPart(int depth, Json::parse_event_t, Json& part) {
+  constexpr int kMaxDepth = 32;
+  constexpr double kMaxNumber = 9e18;  // just below 2^63
+  if (depth > kMaxDepth) throw std::invalid_argument("it is nested too deeply");
+  if (part.is_number_float() && !(std::fabs(part.get<double>()) < kMaxNumber)) {
+    throw std::invalid_argument("a number is out of range");
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string ReportToJson(const Report& report) {
@@ -275,7 +288,7 @@ std::string MissToJson(const Cell& cell, const Miss& miss) {
 
 absl::StatusOr<Report> ReportFromJson(absl::string_view text) {
   try {
-    const Json root = Json::parse(text.begin(), text.end());
+    const Json root = Json::parse(text.begin(), text.end(), CheckPart);
     const std::string schema = root.is_object() ? root.value("schema", "") : "";
     if (schema != kReportSchema) {
       return absl::InvalidArgumentError(absl::StrCat(

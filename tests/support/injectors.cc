@@ -28,6 +28,8 @@ constexpr int32_t kHelperPriority = 60;
 // Where in a frame the following hog strikes: the workload runs then.
 constexpr int64_t kIntoFrameNs = 1 * kNsPerMs;
 constexpr int64_t kWidenAfterNs = 300'000;
+constexpr int64_t kNarrowBeforeNs = 1'000'000;
+constexpr int64_t kAsleepAfterNs = 200'000;
 
 absl::Status SetMask(Tid task, const CpuSet& cpus) {
   cpu_set_t set;
@@ -59,32 +61,26 @@ absl::Status Periodically(int64_t period_ns, const std::function<absl::Status(in
   }
 }
 
-// Lets the workload go, some time after its release, until it has done the frame. It cannot be done
-// before `demand_ns`, and each look disturbs.
-absl::Status WidenForOneFrame(const InjectorContext& context, const CpuSet& wide,
-                              int64_t release_ns) {
-  const int64_t before = context.frames->count();
-  SleepUntilNs(release_ns + kWidenAfterNs);
-  RETURN_IF_ERROR(SetMask(context.workload, wide));
-  SleepUntilNs(release_ns + context.demand_ns);
-  while (context.frames->count() == before) SleepUntilNs(MonotonicNs() + kNsPerMs);
-  return absl::OkStatus();
+// Whether the workload waits for its release at `release_ns`: then nothing of it runs.
+bool SleepsUntil(const InjectorContext& context, int64_t release_ns) {
+  const int64_t count = context.frames->count();
+  if (count == 0) return release_ns == context.frames->origin_ns();
+  const int64_t completion_ns = context.frames->record(count - 1).completion_ns;
+  return completion_ns + kAsleepAfterNs < MonotonicNs() &&
+         context.ReleaseAtOrAfter(completion_ns) == release_ns;
 }
 
+// It looks once a period, as each look disturbs. A frame that it comes too late for just keeps its
+// wide mask: to move a thread that runs would be another disturbance.
 absl::Status HelpWithMask(const InjectorContext& context, const CpuSet& home, const CpuSet& wide) {
   context.AwaitOrigin();
   int64_t release_ns = context.frames->origin_ns();
   while (true) {
-    // Asleep by then. A frame that comes sooner just keeps its wide mask: moving a thread that runs
-    // would be another disturbance.
-    const int64_t asleep_ns = MonotonicNs() + 500'000;
-    if (asleep_ns + 500'000 < release_ns) {
-      SleepUntilNs(asleep_ns);
-      RETURN_IF_ERROR(SetMask(context.workload, home));
-    }
-    RETURN_IF_ERROR(WidenForOneFrame(context, wide, release_ns));
-    const int64_t last = context.frames->count() - 1;
-    release_ns = context.ReleaseAtOrAfter(context.frames->record(last).completion_ns);
+    SleepUntilNs(release_ns - kNarrowBeforeNs);
+    if (SleepsUntil(context, release_ns)) RETURN_IF_ERROR(SetMask(context.workload, home));
+    SleepUntilNs(release_ns + kWidenAfterNs);
+    RETURN_IF_ERROR(SetMask(context.workload, wide));
+    release_ns = context.ReleaseAtOrAfter(release_ns + 1);
   }
 }
 

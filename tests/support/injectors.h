@@ -61,7 +61,6 @@ struct InjectorContext {
   BusyLog* busy;
   const FrameLog* frames;  // of the workload
   Period period;
-  int64_t demand_ns;
   Tid workload;
 
   // The next release at or after `time_ns`; only once the workload has begun.

@@ -72,7 +72,7 @@ class Stage {
     ASSIGN_OR_RETURN(BusyLog busy, BusyLog::Create());
     busy_.push_back(std::make_unique<BusyLog>(std::move(busy)));
     const InjectorContext context{busy_.back().get(), log_.get(), plan_.workload.period,
-                                  plan_.workload.demand_ns, workload_->tid()};
+                                  workload_->tid()};
     const auto body = [&](const Channel& channel) -> absl::Status {
       RETURN_IF_ERROR(context.busy->Lock());
       return injector.body(context, channel);
