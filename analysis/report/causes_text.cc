@@ -37,7 +37,7 @@ std::string CauseRows(const Explanation& explanation) {
   });
   int64_t misses = 0;
   for (const Miss& miss : explanation.misses) misses += 1 + miss.dropped;
-  std::string text = absl::StrFormat("   %d misses:", misses);
+  std::string text = absl::StrFormat("   %d %s:", misses, misses == 1 ? "miss" : "misses");
   const char* separator = " ";
   int64_t more = 0;
   for (size_t i = 0; i < rows.size(); ++i) {

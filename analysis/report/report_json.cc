@@ -1,5 +1,6 @@
 #include "analysis/report/report_json.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -203,6 +204,16 @@ Json CellJson(const Cell& cell) {
   return row;
 }
 
+// A late frame is in the samples too, which have all of it. Both are in order of the index.
+void CompleteMisses(const CellFrames& frames, Explanation& explanation) {
+  for (Miss& miss : explanation.misses) {
+    const auto frame = std::lower_bound(
+        frames.frames.begin(), frames.frames.end(), miss.frame.index,
+        [](const Frame& candidate, int64_t index) { return candidate.index < index; });
+    if (frame != frames.frames.end() && frame->index == miss.frame.index) miss.frame = *frame;
+  }
+}
+
 Cell CellFromJson(const Json& row) {
   Cell cell;
   cell.workload = row.at("workload").get<std::string>();
@@ -226,6 +237,7 @@ Cell CellFromJson(const Json& row) {
   cell.load_progress = ProgressFromJson(row.at("load_progress"));
   cell.observer = ObserverFromJson(row.at("observer"));
   cell.explanation = ExplanationFromJson(row, frames.origin_ns);
+  CompleteMisses(frames, cell.explanation);
   return cell;
 }
 

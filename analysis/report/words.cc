@@ -81,8 +81,10 @@ std::string Milliseconds(int64_t ns) {
 }
 
 std::string VerdictInWords(const Verdict& verdict) {
+  const bool joint = verdict.subjects.size() > 1;
+  const char* without = joint ? ". Without them" : ". Without it";
   std::string text;
-  if (verdict.subjects.size() > 1) {
+  if (joint) {
     text = absl::StrCat(EscapeForTerminal(absl::StrJoin(verdict.subjects, " and ")),
                         " together: none of them alone made it late");
   } else {
@@ -91,10 +93,10 @@ std::string VerdictInWords(const Verdict& verdict) {
   if (verdict.kind == "overload") {
     absl::StrAppend(&text, ".");
   } else if (verdict.sufficient) {
-    absl::StrAppend(&text, ". Without it the frame would have met its deadline by ",
+    absl::StrAppend(&text, without, " the frame would have met its deadline by ",
                     Milliseconds(verdict.margin_ns), ".");
   } else {
-    absl::StrAppend(&text, ". Without it the frame would still have been late, by ",
+    absl::StrAppend(&text, without, " the frame would still have been late, by ",
                     Milliseconds(-verdict.margin_ns), ".");
   }
   if (verdict.confidence == Confidence::kIncomplete) {
