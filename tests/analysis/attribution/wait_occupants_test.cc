@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/attribution/explain.h"
+#include "tests/analysis/attribution/drawn_wait.h"
 #include "tests/support/trace_builder.h"
 #include "tests/support/trace_text.h"
 
@@ -15,31 +16,6 @@ namespace whylate {
 namespace {
 
 using ::testing::ElementsAre;
-
-constexpr int64_t kMs = 1'000'000;
-constexpr int32_t kW = 1;
-constexpr int32_t kA = 10;
-constexpr int32_t kB = 11;
-
-TraceBuilder Drawn(int32_t cpus, int64_t unit_ns = kMs) {
-  TraceBuilder builder(cpus, unit_ns);
-  builder.Watch(kW).Name(kW, "W").Name(kA, "A").Name(kB, "B");
-  return builder;
-}
-
-// The first wait of the only late frame.
-Segment WaitOf(const TraceBuilder& builder) {
-  const Explanation explanation = Explain(builder.Build());
-  for (const Segment& segment : explanation.misses.at(0).segments) {
-    if (!segment.occupants.empty()) return segment;
-  }
-  ADD_FAILURE() << "no wait";
-  return {};
-}
-
-std::string WaitText(const TraceBuilder& builder, int64_t unit_ns = kMs) {
-  return SegmentText(WaitOf(builder), unit_ns);
-}
 
 // A tid exits and is given away during the wait: two tasks.
 TEST(OccupantTest, AReusedTidIsTwoTasks) {
