@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "analysis/attribution/explanation.h"
 
 namespace whylate {
 namespace {
@@ -33,10 +34,22 @@ std::string InterruptName(const WakingEvent& waking) {
 
 }  // namespace
 
-Cast::Cast(const Timeline& timeline) : timeline_(timeline), roles_(timeline.tasks().size()) {
+Cast::Cast(const Timeline& timeline)
+    : timeline_(timeline), roles_(timeline.tasks().size()), reserved_{kSubjectTimer,
+                                                                      kSubjectWakeup,
+                                                                      kSubjectSelf,
+                                                                      kSubjectQuota,
+                                                                      kSubjectUnknown,
+                                                                      kSubjectObserver,
+                                                                      kSubjectOverload} {
+  for (const PartKind kind :
+       {PartKind::kNmi, PartKind::kIrq, PartKind::kSoftirq, PartKind::kSteal, PartKind::kSlow}) {
+    reserved_.insert(ToString(kind));
+  }
   absl::flat_hash_map<Tgid, const Role*> assigned;
   for (const RoleAssignment& assignment : timeline.recording().roles) {
     assigned.emplace(assignment.tgid, &assignment.role);
+    if (assignment.role.kind == RoleKind::kLoad) reserved_.insert(assignment.role.load);
   }
   roles_[kIdleTask].kind = RoleKind::kIdle;
   // A parent stands before its children in the table.
@@ -76,7 +89,8 @@ std::string Cast::SubjectOf(TaskIndex task, int64_t time_ns) const {
   const Role& role = RoleOf(task);
   if (role.kind == RoleKind::kLoad) return role.load;
   if (role.kind == RoleKind::kObserver) return kSubjectObserver;
-  return NameOf(task, time_ns);
+  std::string name = NameOf(task, time_ns);
+  return reserved_.contains(name) ? absl::StrCat("task ", name) : name;
 }
 
 TaskIndex Cast::WakerTask(int32_t waking_event) const {

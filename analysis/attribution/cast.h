@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "analysis/model/recording.h"
 #include "analysis/timeline/task_table.h"
 #include "analysis/timeline/timeline.h"
@@ -38,7 +39,8 @@ class Cast {
   // "idle" for the idle task, "unknown" for kNoTask, "tid 42" for a task that never had a name.
   std::string NameOf(TaskIndex task, int64_t time_ns) const;
   // Who is charged for what the task does: a load by its part's name, whylate itself as "observer",
-  // any other task by its own name.
+  // any other task by its own name; "task NAME" where that is a load's or another subject's, so that
+  // somebody else's "burn" is not taken for the load.
   std::string SubjectOf(TaskIndex task, int64_t time_ns) const;
 
   // Who woke a task, by name: the waking task, or the interrupt; "" where that is not known. An
@@ -51,7 +53,8 @@ class Cast {
   TaskIndex WakerTask(int32_t waking_event) const;
 
   const Timeline& timeline_;
-  std::vector<Role> roles_;  // by task
+  std::vector<Role> roles_;                    // by task
+  absl::flat_hash_set<std::string> reserved_;  // names of subjects that are not a task's own
 };
 
 }  // namespace whylate

@@ -136,12 +136,7 @@ class Stage {
     frames.period = plan_.workload.period;
     frames.origin_ns = log_->origin_ns();
     frames.end_ns = std::min(frames.origin_ns + plan_.duration_ns, ended_ns_);
-    for (int64_t i = 0; i < log_->count(); ++i) {
-      const FrameRecord& record = log_->record(i);
-      if (record.release_ns >= frames.end_ns) break;
-      frames.frames.push_back({record.index, record.release_ns, record.start_ns,
-                               record.completion_ns, record.cpu_ns, record.demand_ns});
-    }
+    log_->CopyFrames(frames);
   }
 
   const ScenarioPlan& plan_;

@@ -311,12 +311,7 @@ void CellRunner::CopyFrames(CellFrames& frames) const {
   frames.origin_ns = origin_ns_;
   frames.end_ns = std::min(origin_ns_ + environment_.options.duration_ns, ended_ns_);
   frames.end_ns = std::max(frames.end_ns, frames.origin_ns);
-  for (int64_t i = 0; i < log_->count(); ++i) {
-    const FrameRecord& record = log_->record(i);
-    if (record.release_ns >= frames.end_ns) break;
-    frames.frames.push_back({record.index, record.release_ns, record.start_ns, record.completion_ns,
-                             record.cpu_ns, record.demand_ns});
-  }
+  log_->CopyFrames(frames);
 }
 
 absl::StatusOr<Cell> CellRunner::FinishCell(const absl::Status& end) {

@@ -1,6 +1,5 @@
 #include "userspace/session/cell_trace.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -21,21 +20,6 @@ std::vector<TimeWindow> LateWindows(const CellFrames& cell) {
   return windows;
 }
 
-// What is not kept: all of the capture but the windows with their margins. `windows` are in order,
-// since frames are.
-std::vector<OmittedInterval> Omitted(const std::vector<TimeWindow>& windows,
-                                     const Capture& capture) {
-  std::vector<OmittedInterval> omitted;
-  int64_t at_ns = capture.begin_ns;
-  for (const TimeWindow& window : windows) {
-    const int64_t begin_ns = window.begin_ns - kMarginNs;
-    if (begin_ns > at_ns) omitted.push_back({at_ns, begin_ns});
-    at_ns = std::max(at_ns, window.end_ns + kMarginNs);
-  }
-  if (at_ns < capture.end_ns) omitted.push_back({at_ns, capture.end_ns});
-  return omitted;
-}
-
 }  // namespace
 
 absl::StatusOr<CellTrace> CellTrace::Start(const SessionOptions& options, Tgid workload) {
@@ -49,14 +33,14 @@ absl::StatusOr<CellTrace> CellTrace::Start(const SessionOptions& options, Tgid w
 }
 
 absl::StatusOr<ObserverCost> CellTrace::Finish(Recording& recording) {
-  const std::vector<TimeWindow> windows = LateWindows(recording.frames);
-  ASSIGN_OR_RETURN(Capture capture, source_->Stop(KeepAround(windows, kMarginNs)));
-  recording.omitted = Omitted(windows, capture);
+  ASSIGN_OR_RETURN(Capture capture,
+                   source_->Stop(KeepAround(LateWindows(recording.frames), kMarginNs)));
   recording.trace = capture.facts;
   recording.begin_ns = capture.begin_ns;
   recording.end_ns = capture.end_ns;
   recording.events = std::move(capture.events);
   recording.losses = std::move(capture.losses);
+  recording.omitted = std::move(capture.omitted);
   recording.cpus = std::move(capture.cpus);
   ObserverCost cost;
   cost.wall_ns = capture.end_ns - capture.begin_ns;

@@ -229,6 +229,7 @@ absl::StatusOr<Capture> BpfSource::Stop(const KeepEvents& keep) {
   capture.end_ns = end_ns;
   capture.events = std::move(built.events);
   capture.losses = std::move(built.losses);
+  capture.omitted = std::move(built.omitted);
   capture.cpus = DescribeCpus(programs_->possible_cpus());
   capture.buffer_bytes = programs_->buffer_bytes();
   capture.captured_bytes = store_->size_bytes();

@@ -92,6 +92,7 @@ class Builder {
     BuiltCapture built;
     built.record_count = record_count_;
     TakeLosses(&built);
+    if (!input_.keep.all) built.omitted = Omitted();
     std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
       return std::tie(a.time_ns, a.cpu, a.sequence) < std::tie(b.time_ns, b.cpu, b.sequence);
     });
@@ -105,6 +106,18 @@ class Builder {
   }
 
  private:
+  std::vector<OmittedInterval> Omitted() const {
+    std::vector<OmittedInterval> omitted;
+    int64_t at_ns = input_.begin_ns;
+    for (const TimeWindow& window : windows_) {
+      const int64_t end_ns = std::min(window.begin_ns, input_.end_ns);
+      if (at_ns < end_ns) omitted.push_back({at_ns, end_ns});
+      at_ns = std::max(at_ns, window.end_ns);
+    }
+    if (at_ns < input_.end_ns) omitted.push_back({at_ns, input_.end_ns});
+    return omitted;
+  }
+
   SequenceTracker& TrackerOf(CpuId cpu) {
     return trackers_.try_emplace(cpu.value, input_.begin_ns).first->second;
   }

@@ -32,6 +32,7 @@ struct BuiltCapture {
   uint64_t lost_count = 0;    // sequences that no record has
   std::vector<SchedEvent> events;
   std::vector<LossInterval> losses;
+  std::vector<OmittedInterval> omitted;  // between the kept windows, within [begin, end)
 };
 
 // Events outside [begin, end] are left out, but names, forks, exits and seeds. DataLoss for a

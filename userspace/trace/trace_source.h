@@ -81,6 +81,7 @@ struct Capture {
   int64_t end_ns = 0;
   std::vector<SchedEvent> events;  // in total order
   std::vector<LossInterval> losses;
+  std::vector<OmittedInterval> omitted;  // what Stop was told not to keep
   TraceCost cost;
   std::vector<CpuDescription> cpus;
   int64_t buffer_bytes = 0;    // the real size

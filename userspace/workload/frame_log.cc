@@ -18,6 +18,15 @@ absl::StatusOr<FrameLog> FrameLog::Map(UniqueFd fd) {
   return FrameLog(std::move(memory));
 }
 
+void FrameLog::CopyFrames(CellFrames& frames) const {
+  for (int64_t i = 0; i < count(); ++i) {
+    const FrameRecord& frame = record(i);
+    if (frame.release_ns >= frames.end_ns) break;
+    frames.frames.push_back({frame.index, frame.release_ns, frame.start_ns, frame.completion_ns,
+                             frame.cpu_ns, frame.demand_ns});
+  }
+}
+
 bool FrameLog::Append(const FrameRecord& record) {
   const int64_t index = count();
   if (index >= capacity()) return false;

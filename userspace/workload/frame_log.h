@@ -45,6 +45,8 @@ class FrameLog {
   bool full() const { return count() >= capacity(); }
   bool has_unfinished_frame() const { return header()->entered.load() > count(); }
   const FrameRecord& record(int64_t i) const { return records()[i]; }
+  // Appends the completed frames that were released before `frames.end_ns`.
+  void CopyFrames(CellFrames& frames) const;
 
  private:
   struct alignas(64) Header {

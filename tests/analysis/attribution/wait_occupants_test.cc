@@ -50,6 +50,23 @@ TEST(OccupantTest, ATidGivenAwayBeforeItsLastSwitchOut) {
             "runqueue_wait 1-8 cpu0 no_preempt [A 1-3 no_preempt] [B 3-8 no_preempt]");
 }
 
+// Two tasks called burn, of which one is the load; and one that calls itself what no task is.
+TEST(OccupantTest, SomebodyElsesBurnIsNotTheLoad) {
+  TraceBuilder builder = Drawn(1);
+  builder.Load(20, "burn", "burn")
+      .Name(kA, "burn")
+      .Name(kB, "steal")
+      .CpuSeed(1, 0, 20)
+      .Wake(1, 0, kW)
+      .Preempt(3, 0, 20, kA)
+      .Preempt(6, 0, kA, kB)
+      .Preempt(8, 0, kB, kW)
+      .Late(1, 9, 12, 4);
+  EXPECT_THAT(CauseTexts(Explain(builder.Build()), kMs),
+              ElementsAre("burn/runqueue_wait/no_preempt 2", "task burn/runqueue_wait/no_preempt 3",
+                          "task steal/runqueue_wait/no_preempt 2"));
+}
+
 TEST(OccupantTest, RolesByProcessByForkAndByKind) {
   TraceBuilder builder = Drawn(1);
   builder.Load(20, "burn", "burn/0")

@@ -114,6 +114,18 @@ TEST_F(CaptureBuilderTest, TheMarginWidensWindowsAndMergesThem) {
   EXPECT_EQ(Times(), (std::vector<int64_t>{20, 30, 40, 50, 60}));
 }
 
+TEST_F(CaptureBuilderTest, SaysWhatLiesBetweenTheKeptWindows) {
+  input_.keep = KeepAround({{700, 800}, {200, 250}, {260, 300}}, 50);
+  EXPECT_EQ(Build().omitted, (std::vector<OmittedInterval>{{0, 150}, {350, 650}, {850, 1000}}));
+}
+
+TEST_F(CaptureBuilderTest, WindowsPastTheRecordingLeaveNothingOutOfIt) {
+  input_.keep = KeepAround({{-100, 400}, {900, 2000}, {3000, 4000}}, 10);
+  EXPECT_EQ(Build().omitted, (std::vector<OmittedInterval>{{410, 890}}));
+}
+
+TEST_F(CaptureBuilderTest, WhereAllIsKeptNothingIsOmitted) { EXPECT_TRUE(Build().omitted.empty()); }
+
 TEST_F(CaptureBuilderTest, AlwaysKeepsNamesForksExitsAndSeeds) {
   Add(Record<whylate_fork>(WHYLATE_FORK, 0, 1, 10));
   Add(Record<whylate_exit>(WHYLATE_EXIT, 0, 2, 20));
