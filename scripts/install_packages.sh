@@ -7,7 +7,7 @@ packages=(g++ cmake ninja-build pkg-config libabsl-dev nlohmann-json3-dev libcli
   libgmock-dev libtraceevent-dev libbpf-dev zlib1g-dev libelf-dev clang
   bpftool libtraceevent-dev)
 if [[ "${1:-build}" == test ]]; then
-  packages+=(shellcheck clang-format e2fsprogs)
+  packages+=(shellcheck clang-format e2fsprogs qemu-system-x86 busybox-static cpio)
 fi
 
 missing=()

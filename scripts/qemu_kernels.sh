@@ -7,7 +7,8 @@
 # Needs the packages qemu-system-x86, busybox-static, cpio, and apt sources with Debian 12. Kernel
 # packages are kept in $WHYLATE_KERNEL_CACHE (default: ~/.cache/whylate-kernels). The guests get
 # $WHYLATE_QEMU_CPUS virtual CPUs (2) and must end within $WHYLATE_QEMU_SECONDS (170).
-# Exit 0: every binary passed on every kernel, and none was skipped.
+# Exit 0: every binary passed on every kernel, and none was skipped. 77: this machine lacks what it
+# takes, and says what.
 set -euo pipefail
 
 # The package that names the newest image of each series, oldest supported kernel first.
@@ -21,14 +22,19 @@ fail() {
   exit 1
 }
 
+lacks() {
+  echo "qemu_kernels: $*" >&2
+  exit 77
+}
+
 # Path of the kernel that `meta` depends on, downloaded if it is not there yet.
 fetch_kernel() {
   local meta=$1 package download
   package=$(apt-cache depends "$meta" 2>/dev/null | sed -n 's/^ *Depends: //p' | head -n 1)
-  [[ -n $package ]] || fail "apt knows no package $meta (apt-get update?)"
+  [[ -n $package ]] || lacks "apt knows no package $meta (apt-get update?)"
   if [[ ! -e $CACHE/$package.vmlinuz ]]; then
     download=$(mktemp -d -p "$CACHE")
-    (cd "$download" && apt-get download -q "$package" >&2) || fail "cannot download $package"
+    (cd "$download" && apt-get download -q "$package" >&2) || lacks "cannot download $package"
     dpkg-deb --fsys-tarfile "$download"/*.deb |
       tar -xO --wildcards './boot/vmlinuz-*' >"$download/vmlinuz"
     mv "$download/vmlinuz" "$CACHE/$package.vmlinuz"
@@ -87,8 +93,9 @@ main() {
   local work meta kernel result=0
   [[ $# -gt 0 ]] || fail "usage: $0 TEST_BINARY..."
   for tool in qemu-system-x86_64 busybox cpio apt-get; do
-    command -v "$tool" >/dev/null || fail "$tool is not installed"
+    command -v "$tool" >/dev/null || lacks "$tool is not installed"
   done
+  [[ $(uname -m) == x86_64 ]] || lacks "the guests are x86-64, and this machine is $(uname -m)"
   mkdir -p "$CACHE"
   work=$(mktemp -d)
   # shellcheck disable=SC2064  # the folder's name is known now

@@ -107,12 +107,13 @@ std::string ExplainMiss(const Cell& cell, const Miss& miss) {
   const int64_t release_ns = miss.frame.release_ns;
   std::string text = absl::StrFormat(
       "%s/%s%s frame %d: released %.3f s into the cell, done %s after its release,\n"
-      "%s past its deadline; %d releases skipped\n",
+      "%s past its deadline; %d %s skipped\n",
       EscapeForTerminal(cell.workload), EscapeForTerminal(cell.load),
       cell.run == 0 ? "" : absl::StrCat(" #", cell.run + 1), miss.frame.index,
       Ms(release_ns - cell.frames.origin_ns) / 1000,
       Milliseconds(miss.frame.completion_ns - release_ns),
-      Milliseconds(miss.frame.completion_ns - miss.deadline_ns), miss.dropped);
+      Milliseconds(miss.frame.completion_ns - miss.deadline_ns), miss.dropped,
+      miss.dropped == 1 ? "release" : "releases");
   if (miss.segments.empty()) {
     return absl::StrCat(text, "  no scheduler trace was recorded: the reason is not known\n");
   }

@@ -14,4 +14,10 @@ int ReportError(const absl::Status& status) {
   return kExitFailed;
 }
 
+int FinishOutput(int exit_code) {
+  std::cout.flush();
+  if (std::cout) return exit_code;
+  return ReportError(absl::InternalError("write to standard output: it is full or closed"));
+}
+
 }  // namespace whylate

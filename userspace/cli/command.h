@@ -16,6 +16,10 @@ inline constexpr int kExitInterrupted = 130;
 // InvalidArgument is usage, Cancelled an interruption, all else a failure.
 int ReportError(const absl::Status& status);
 
+// `exit_code` where all that was written to standard output has arrived, else kExitFailed and a line
+// that says so: what a full disk or a closed pipe swallowed was not reported.
+int FinishOutput(int exit_code);
+
 }  // namespace whylate
 
 #endif  // WHYLATE_USERSPACE_CLI_COMMAND_H_

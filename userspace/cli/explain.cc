@@ -6,8 +6,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "analysis/model/status_macros.h"
 #include "analysis/report/explain_text.h"
 #include "analysis/report/report_json.h"
@@ -23,18 +25,20 @@ struct LateFrame {
   int64_t overrun_ns() const { return miss->frame.completion_ns - miss->deadline_ns; }
 };
 
+// As the user may write it: "video/burn#2", and the first run with "#1" or without.
 std::string CellName(const Cell& cell) {
-  const std::string name = absl::StrCat(cell.workload, "/", cell.load);
-  return cell.run == 0 ? name : absl::StrCat(name, "#", cell.run + 1);
+  return absl::StrCat(cell.workload, "/", cell.load, "#", cell.run + 1);
 }
 
 absl::StatusOr<std::vector<const Cell*>> ChooseCells(const Report& report,
                                                      const std::string& wanted) {
   std::vector<const Cell*> cells;
   std::vector<std::string> names;
+  std::string full = absl::StrReplaceAll(wanted, {{" #", "#"}});  // as the report shows it
+  if (!absl::StrContains(full, '#')) absl::StrAppend(&full, "#1");
   for (const Cell& cell : report.cells) {
     names.push_back(CellName(cell));
-    if (wanted.empty() || names.back() == wanted) cells.push_back(&cell);
+    if (wanted.empty() || names.back() == full) cells.push_back(&cell);
   }
   if (!cells.empty()) return cells;
   if (report.cells.empty()) return absl::NotFoundError("the session has no finished cell");
@@ -90,7 +94,7 @@ absl::Status Explain(const ExplainFlags& flags) {
 
 int RunExplain(const ExplainFlags& flags) {
   const absl::Status status = Explain(flags);
-  return status.ok() ? kExitOk : ReportError(status);
+  return status.ok() ? FinishOutput(kExitOk) : ReportError(status);
 }
 
 }  // namespace whylate

@@ -140,7 +140,7 @@ int Main(int argc, char** argv) {
   if (*run) return RunRun(run_flags, ChangesSession(*run));
   if (*report) return RunReport(report_flags);
   if (*explain) return RunExplain(explain_flags);
-  if (*check) return RunCheck(check_options, std::cout);
+  if (*check) return FinishOutput(RunCheck(check_options, std::cout));
   if (*help) return PrintHelp(app, help_command);
   std::cerr << app.help();
   return kExitUsage;

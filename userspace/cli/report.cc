@@ -23,9 +23,7 @@ int RunReport(const ReportFlags& flags) {
         absl::Status(absl::StatusCode::kFailedPrecondition, report.status().message()));
   }
   std::cout << (flags.format == "json" ? ReportToJson(*report) : ReportToText(*report));
-  std::cout.flush();
-  if (!std::cout) return ReportError(absl::InternalError("write the report to standard output"));
-  return kExitOk;
+  return FinishOutput(kExitOk);
 }
 
 }  // namespace whylate

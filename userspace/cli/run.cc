@@ -181,22 +181,20 @@ int PrintResult(const SessionResult& result, const RunFlags& flags) {
     std::cout << ReportToText(result.report) << "\nsession: " << EscapeForTerminal(result.directory)
               << "\n";
   }
-  std::cout.flush();
-  if (!std::cout) return ReportError(absl::InternalError("write the report to standard output"));
-  if (result.interrupted) return kExitInterrupted;
   const bool valid = std::all_of(result.report.cells.begin(), result.report.cells.end(),
                                  [](const Cell& cell) { return cell.valid(); });
-  return valid ? kExitOk : kExitInvalidCell;
+  const int exit_code = valid ? kExitOk : kExitInvalidCell;
+  return FinishOutput(result.interrupted ? kExitInterrupted : exit_code);
 }
 
 }  // namespace
 
 int RunRun(RunFlags flags, bool changed_by_flags) {
-  if (flags.list) return List(flags.json);
+  if (flags.list) return FinishOutput(List(flags.json));
   absl::Status status = Complete(flags, changed_by_flags);
   if (status.ok() && flags.dry_run) {
     status = DryRun(flags.request.options);
-    return status.ok() ? kExitOk : ReportError(status);
+    return status.ok() ? FinishOutput(kExitOk) : ReportError(status);
   }
   if (!status.ok()) return ReportError(status);
   Progress progress(flags.quiet);
