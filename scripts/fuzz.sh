@@ -1,0 +1,28 @@
+#!/bin/bash
+# Fuzzes each parser for a while (libFuzzer with address and undefined-behaviour sanitizers); needs
+# clang and libclang-rt. Stops at the first finding and leaves its input in the build directory.
+#   scripts/fuzz.sh [SECONDS_EACH]      default: 600
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+readonly BUILD=$root/build-fuzz
+readonly FUZZERS=(report_json_fuzzer capture_fuzzer)
+
+cmake -S "$root" -B "$BUILD" -G Ninja -DWHYLATE_FUZZ=ON -DCMAKE_C_COMPILER=clang \
+  -DCMAKE_CXX_COMPILER=clang++ >&2
+cmake --build "$BUILD" --target "${FUZZERS[@]}" whylate >&2
+for fuzzer in "${FUZZERS[@]}"; do
+  corpus=$BUILD/corpus/$fuzzer
+  mkdir -p "$corpus"
+  if [[ $fuzzer == report_json_fuzzer && ! -e $corpus/seed ]]; then
+    # A real report, so that the fuzzer begins behind the schema.
+    session=$(mktemp -d)
+    "$BUILD/userspace/whylate" run -W audio,custom --cpu-percent 90 --interval 2000 -w burn \
+      -d 200ms -o "$session/s" --quiet >&2 || true
+    cp "$session/s/report.json" "$corpus/seed"
+    rm -r "$session"
+  fi
+  echo "$fuzzer: ${1:-600} s"
+  (cd "$BUILD" && "tests/$fuzzer" -max_total_time="${1:-600}" -timeout=20 -rss_limit_mb=4096 \
+    -print_final_stats=1 -verbosity=0 "$corpus")
+done
