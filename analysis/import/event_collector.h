@@ -1,0 +1,94 @@
+// Collects the scheduler events of a foreign trace, in whatever order its format has them, into an
+// ImportedTrace: total order, names, standings, losses, and notes on what was missing.
+//
+//   EventCollector collector("ftrace text", limits);
+//   collector.Switch(time_ns, cpu, {.tid = Tid{8}, .name = "rcu_preempt", .priority = 120},
+//                    SwitchOut::kBlocked, 1, {.tid = Tid{0}, .name = "swapper/0", .priority = 120});
+//   ASSIGN_OR_RETURN(ImportedTrace trace, collector.Finish());
+//
+// Events of one CPU are expected in the order of its buffer; equal times keep it. Not thread-safe.
+#ifndef WHYLATE_ANALYSIS_IMPORT_EVENT_COLLECTOR_H_
+#define WHYLATE_ANALYSIS_IMPORT_EVENT_COLLECTOR_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "analysis/import/imported_trace.h"
+#include "analysis/model/ids.h"
+#include "analysis/model/sched_event.h"
+
+namespace whylate {
+
+// A task as a trace's event names it.
+struct TracedTask {
+  Tid tid;
+  absl::string_view name;           // "" or "<...>": not known; else binds the name from here on
+  std::optional<int32_t> priority;  // the kernel's: -1 deadline, 0..99 real-time, 100..139 fair
+};
+
+// Who woke: the task current on the CPU, and the context it was in, with the interrupt's handler or
+// softirq vector by name where the trace has it.
+struct TracedWaker {
+  Tid tid;
+  WakerContext context = WakerContext::kUnknown;
+  std::optional<int32_t> irq;
+  std::string source_name;
+};
+
+// The standing that a kernel priority alone tells: class and priority or nice; of tid 0, idle.
+TaskStanding StandingOfPriority(Tid tid, const std::optional<int32_t>& priority);
+
+class EventCollector {
+ public:
+  EventCollector(std::string format, const ImportLimits& limits);
+
+  // Past the limit of events further ones are counted, not kept.
+  bool full() const { return kept_ >= limits_.events; }
+
+  // `prev` leaving in state R for the idle task was not preempted by it: it slept, and a waker had
+  // already set its state (the prev_state race); so is kRunnable of such a switch taken.
+  void Switch(int64_t time_ns, CpuId cpu, const TracedTask& prev, SwitchOut out,
+              uint32_t prev_state, const TracedTask& next);
+  void Waking(int64_t time_ns, CpuId cpu, const TracedTask& wakee, const TracedWaker& waker);
+  // `target` unset: not in the trace.
+  void Wakeup(int64_t time_ns, CpuId cpu, const TracedTask& wakee, std::optional<CpuId> target,
+              bool is_new);
+  void Migrate(int64_t time_ns, CpuId cpu, const TracedTask& task, CpuId from, CpuId to);
+  void Fork(int64_t time_ns, CpuId cpu, const TracedTask& parent, const TracedTask& child);
+  void Exit(int64_t time_ns, CpuId cpu, const TracedTask& task);
+  void Name(int64_t time_ns, CpuId cpu, const TracedTask& task, std::optional<Tgid> tgid,
+            bool is_kernel_thread);
+  // Events of `cpu` were lost between its neighbours; `count` 0: how many is not known.
+  void Lost(CpuId cpu, std::optional<int64_t> begin_ns, std::optional<int64_t> end_ns,
+            uint64_t count);
+  // Once each, in the order in which they came.
+  void Note(std::string note);
+
+  // InvalidArgument where there was no scheduler event at all. Adds the notes that follow from what
+  // was seen: no wake-ups, no affinity, classes from priorities alone, times out of order, limits.
+  absl::StatusOr<ImportedTrace> Finish();
+
+ private:
+  struct Collected;
+  void Add(int64_t time_ns, CpuId cpu, SchedEventBody body);
+  void Bind(int64_t time_ns, CpuId cpu, const TracedTask& task);
+
+  ImportLimits limits_;
+  ImportedTrace trace_;
+  size_t kept_ = 0;
+  uint64_t dropped_ = 0;
+  std::map<Tid, std::string> names_;
+  std::map<CpuId, uint64_t> sequences_;
+  std::map<CpuId, int64_t> last_ns_;
+  std::set<std::string> noted_;
+};
+
+}  // namespace whylate
+
+#endif  // WHYLATE_ANALYSIS_IMPORT_EVENT_COLLECTOR_H_
