@@ -19,10 +19,16 @@ static __always_inline __u32 ago_ns(__u64 clock, __u64 then)
 	return clock - then;
 }
 
+/*
+ * Before the flag, a task of a throttled cfs_rq stays on it, and a task that goes to sleep on one
+ * is dequeued like any other.
+ */
 static __always_inline bool is_throttled(struct task_struct *task)
 {
 	if (bpf_core_field_exists(struct task_struct, throttled))
 		return task->throttled;
+	if (!task->on_rq)
+		return false;
 	if (bpf_core_field_exists(struct cfs_rq, throttle_count) &&
 	    bpf_core_field_exists(struct sched_entity, cfs_rq))
 		return task->prio >= 100 && task->se.cfs_rq->throttle_count > 0;
@@ -36,7 +42,7 @@ static __always_inline __u8 switch_bits(bool preempt, struct task_struct *prev,
 
 	if (prev->on_rq)
 		bits |= WHYLATE_PREV_ON_RQ;
-	if (bpf_core_field_exists(struct sched_entity, sched_delayed) && prev->se.sched_delayed)
+	if (is_delayed(prev))
 		bits |= WHYLATE_PREV_DELAYED;
 	if (is_throttled(prev))
 		bits |= WHYLATE_PREV_THROTTLED;

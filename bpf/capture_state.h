@@ -124,6 +124,12 @@ static __always_inline bool is_watched(struct task_struct *task)
 	return watched_count && is_watched_tgid(task->tgid);
 }
 
+/* Asleep, and on the runqueue in name only (delayed dequeue). */
+static __always_inline bool is_delayed(struct task_struct *task)
+{
+	return bpf_core_field_exists(struct sched_entity, sched_delayed) && task->se.sched_delayed;
+}
+
 /* The runqueue that the task is on or was last on, or NULL without CONFIG_FAIR_GROUP_SCHED. */
 static __always_inline struct rq *rq_of(struct task_struct *task)
 {

@@ -75,7 +75,7 @@ int seed_task(struct bpf_iter__task *context)
 	record.tgid = task->tgid;
 	record.queued_on = task->thread_info.cpu;
 	record.standing = standing_of(task, rq_of(task));
-	if (task->on_rq)
+	if (task->on_rq && !is_delayed(task))
 		record.bits |= WHYLATE_SEED_ON_RQ;
 	if (task->flags & PF_KTHREAD)
 		record.bits |= WHYLATE_SEED_KERNEL_THREAD;

@@ -45,7 +45,7 @@ class Counterfactual {
   const std::vector<std::string>& names() const { return names_; }
   // Time charged to each subject.
   const std::vector<int64_t>& ns() const { return ns_; }
-  // O(charges * subjects of the verdict + subjects log subjects).
+  // O(subjects * (charges + blocks)).
   Judgement Judge(const Scenario& scenario) const;
   // Of one subject alone, as recorded.
   int64_t SavingNs(size_t subject) const;

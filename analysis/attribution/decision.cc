@@ -21,9 +21,9 @@ bool IsBelowRealTime(SchedClass sched_class) {
 }
 
 std::optional<Decision> DecideBeforeIdleCpus(const WaitFacts& facts) {
-  if (!facts.occupant_known) return Decision::kUndetermined;
   const bool is_rt = facts.waiting.sched_class == SchedClass::kRealTime;
   if (is_rt && facts.turned_below_rt) return Decision::kRtBandwidth;
+  if (!facts.occupant_known) return Decision::kUndetermined;
   if (facts.occupant_is_idle) return Decision::kIdleExit;
   switch (RankOf(facts.occupant, facts.waiting)) {
     case Rank::kUnknown:

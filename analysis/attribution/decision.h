@@ -46,8 +46,9 @@ struct WaitFacts {
   std::optional<bool> occupant_was_queued;
 };
 
-// Rows 1 to 4; unset where none matches and idle CPUs are to be looked at. An unknown occupant or
-// rank is undetermined: it might be a row that comes first.
+// Rows 1 to 4; unset where none matches and idle CPUs are to be looked at. The first row holds
+// whoever the occupant is; else an unknown occupant or rank is undetermined: it might be a row that
+// comes first.
 std::optional<Decision> DecideBeforeIdleCpus(const WaitFacts& facts);
 // Rows 7 to 10.
 Decision DecideAfterIdleCpus(const WaitFacts& facts);

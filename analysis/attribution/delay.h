@@ -21,7 +21,8 @@ namespace whylate {
 struct Charge {
   std::string subject;
   SegmentKind kind = SegmentKind::kUnknown;
-  std::optional<Decision> decision;  // of waits, what interrupts took from an occupant apart
+  std::optional<Decision>
+      decision;  // of waits, but for what an interrupt took of an occupant's time
   int64_t segment_start_ns = 0;
   int64_t ns = 0;
 };

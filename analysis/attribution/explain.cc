@@ -84,7 +84,8 @@ class Explainer {
       verdict.confidence = Confidence::kIncomplete;
     }
     totals_.AddFrame(verdict, miss.dropped, delay);
-    for (size_t i = 0; i < without.names().size(); ++i) {
+    const bool complete = verdict.confidence == Confidence::kComplete;
+    for (size_t i = 0; complete && i < without.names().size(); ++i) {
       const int64_t completion_ns = frame.completion_ns - without.SavingNs(i);
       totals_.AddSaved(without.names()[i], FramesSaved(miss, completion_ns));
     }
@@ -114,7 +115,7 @@ class Explainer {
     Verdict verdict;
     verdict.repaired_ns = TotalNs(uncertainty.repairs);
     if (frame.demand_ns + floor_ns_ > deadline_ns - frame.release_ns) {
-      // From the frame log alone: no event can change it, and nobody's absence would help.
+      // From the frame log alone: no lost event can change it.
       verdict.subject = kSubjectOverload;
       verdict.subjects = {kSubjectOverload};
       verdict.kind = kKindOverload;
@@ -157,6 +158,7 @@ class Explainer {
     trace.events = recording_.trace->events;
     trace.lost = recording_.trace->lost;
     trace.recursion_misses = recording_.trace->recursion_misses;
+    trace.has_steal_clock = recording_.trace->has_steal_clock;
     trace.breaks = timeline_.cpus().breaks();
     for (const CpuId cpu : timeline_.cpus().cpus()) {
       trace.repaired_ns += TotalNs(timeline_.cpus().Repairs(cpu));

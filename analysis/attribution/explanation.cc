@@ -72,4 +72,8 @@ std::string ToString(Confidence confidence) {
   return confidence == Confidence::kComplete ? "complete" : "incomplete";
 }
 
+bool IsWait(const Segment& segment) {
+  return segment.kind == SegmentKind::kRunqueueWait || segment.kind == SegmentKind::kPreempted;
+}
+
 }  // namespace whylate

@@ -105,6 +105,9 @@ struct Segment {
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
+// A runqueue_wait or preempted: it has occupants.
+bool IsWait(const Segment& segment);
+
 struct Verdict {
   std::string subject;                // who; "A & B" where joint
   std::vector<std::string> subjects;  // more than one where joint
@@ -138,6 +141,8 @@ struct SubjectRow {
   std::string subject;
   int64_t frames = 0;
   int64_t frames_incomplete = 0;
+  // Late frames with a complete verdict, and releases that they skipped, that would have met their
+  // deadlines without this subject alone. First order, and not additive: two may save the same one.
   int64_t frames_saved = 0;
   int64_t ns = 0;
 };
@@ -146,9 +151,10 @@ struct TraceTotals {
   std::string source;
   uint64_t events = 0;
   uint64_t lost = 0;
-  uint64_t breaks = 0;
+  uint64_t breaks = 0;  // of the chain of switches of a CPU: prev is not who was switched in last
   int64_t repaired_ns = 0;
   uint64_t recursion_misses = 0;
+  bool has_steal_clock = false;  // else what a hypervisor took is not measurable, and is in "self"
 };
 
 struct Explanation {

@@ -34,18 +34,33 @@ struct SleepTimer {
   std::optional<bool> absolute;
 };
 
-// The start of the run before the sleep. What was armed in an earlier run may have been cancelled,
-// which has no event.
-int64_t RunStart(const Timeline& timeline, const TaskSpan& blocked) {
+// The stretch in which a sleep's timer can have been armed: since the thread's last sleep, preempted
+// at times, until this one. What was armed earlier may have been cancelled, which has no event.
+struct ArmingTime {
+  Interval interval;
+  bool whole = false;  // all of it is recorded
+};
+
+ArmingTime FindArmingTime(const Timeline& timeline, const TaskSpan& blocked) {
+  ArmingTime arming{{blocked.start_ns, blocked.start_ns}, false};
   const TaskIndex task = timeline.TaskAt(timeline.recording().watched, blocked.end_ns);
-  if (task == kNoTask) return blocked.start_ns;
-  const TaskSpan* before = timeline.spans().SpanAt(task, blocked.start_ns - 1);
-  return before == nullptr ? blocked.start_ns : before->start_ns;
+  if (task == kNoTask || blocked.out_event == kNoEvent) return arming;
+  for (;;) {
+    const TaskSpan* before = timeline.spans().SpanAt(task, arming.interval.start_ns - 1);
+    if (before == nullptr) break;  // the recording's begin
+    if (before->state == TaskState::kUnknown) return arming;
+    const bool preempted =
+        before->state == TaskState::kQueued && before->queued_by == QueuedBy::kSwitchOut;
+    if (before->state != TaskState::kRunning && !preempted) break;
+    arming.interval.start_ns = before->start_ns;
+  }
+  arming.whole = Clip(timeline.cpus().AllGaps(), arming.interval).empty();
+  return arming;
 }
 
 SleepTimer FindTimer(const Timeline& timeline, const TaskSpan& blocked) {
   SleepTimer timer;
-  const int64_t run_start_ns = RunStart(timeline, blocked);
+  const int64_t armed_since_ns = FindArmingTime(timeline, blocked).interval.start_ns;
   const std::vector<int32_t>& timers = timeline.watched_timers();
   auto after = std::partition_point(timers.begin(), timers.end(), [&](int32_t index) {
     return timeline.event(index).time_ns <= blocked.end_ns;
@@ -53,7 +68,7 @@ SleepTimer FindTimer(const Timeline& timeline, const TaskSpan& blocked) {
   // Backwards: the expiry, if it fired, then what armed it.
   while (after != timers.begin()) {
     const SchedEvent& event = timeline.event(*--after);
-    if (event.time_ns < run_start_ns) break;
+    if (event.time_ns < armed_since_ns) break;
     if (const auto* expire = std::get_if<TimerExpireEvent>(&event.body)) {
       // An expiry before the switch-out ended no sleep of this span.
       if (event.time_ns < blocked.start_ns || timer.fired) break;
@@ -85,9 +100,7 @@ bool IsSure(const Timeline& timeline, const TaskSpan& blocked) {
   const bool end_known = blocked.waking_event != kNoEvent || timer.fired;
   if (!end_known) return false;
   if (timer.absolute.has_value()) return blocked.out_event != kNoEvent || timer.fired;
-  // Whether a timer was armed for it, and which, may be among the lost records.
-  const Interval arming{RunStart(timeline, blocked), blocked.start_ns};
-  return blocked.out_event != kNoEvent && Clip(timeline.cpus().AllGaps(), arming).empty();
+  return FindArmingTime(timeline, blocked).whole;
 }
 
 bool IsReleaseSleep(const Timeline& timeline, const TaskSpan& blocked, int64_t release_ns) {
@@ -97,7 +110,9 @@ bool IsReleaseSleep(const Timeline& timeline, const TaskSpan& blocked, int64_t r
     return timer.absolute.value_or(true) &&
            std::abs(*timer.expires_ns - release_ns) <= kReleaseTimerToleranceNs;
   }
-  return !EndedByTask(Waking(timeline, blocked));
+  if (EndedByTask(Waking(timeline, blocked))) return false;
+  // Where its timers are recorded and this sleep has none, it slept on something else.
+  return !timeline.recording().trace->has_timers || !FindArmingTime(timeline, blocked).whole;
 }
 
 Sleep ClassifySleep(const Timeline& timeline, const Cast& cast, const TaskSpan& blocked) {

@@ -24,8 +24,8 @@ struct Sleep {
   bool absorbs = true;
 };
 
-// True when the watched thread slept through `release_ns` on the timer that releases it. Without
-// any record of its timers a plain sleep that no task ended counts as that.
+// True when the watched thread slept through `release_ns` on the timer that releases it. Where
+// its timers are not recorded a plain sleep that no task ended counts as that.
 bool IsReleaseSleep(const Timeline& timeline, const TaskSpan& blocked, int64_t release_ns);
 
 // Whether the records say what the sleep was: how it began, who ended it, and what timer was armed.

@@ -18,6 +18,48 @@ void SortRows(std::vector<Row>* rows) {
 
 }  // namespace
 
+DelayTotals& DelayTotals::operator+=(const DelayTotals& other) {
+  late_ns += other.late_ns;
+  unknown_ns += other.unknown_ns;
+  wait_ns += other.wait_ns;
+  avoidable_ns += other.avoidable_ns;
+  possibly_avoidable_ns += other.possibly_avoidable_ns;
+  return *this;
+}
+
+double DelayTotals::AvoidableMsPerMinute(int64_t duration_ns) const {
+  return 60'000 * static_cast<double>(avoidable_ns) / static_cast<double>(duration_ns);
+}
+
+double DelayTotals::UnknownPercent() const {
+  if (late_ns == 0) return 0;
+  return 100 * static_cast<double>(unknown_ns) / static_cast<double>(late_ns);
+}
+
+DelayTotals TotalDelay(const Miss& miss) {
+  DelayTotals total;
+  for (const Segment& segment : miss.segments) {
+    const int64_t length_ns = segment.end_ns - segment.start_ns;
+    total.late_ns += length_ns;
+    if (segment.kind == SegmentKind::kUnknown) total.unknown_ns += length_ns;
+    if (!IsWait(segment)) continue;
+    total.wait_ns += length_ns;
+    total.avoidable_ns += segment.avoidable_ns;
+    total.possibly_avoidable_ns += segment.possibly_avoidable_ns;
+    for (const Occupant& occupant : segment.occupants) {
+      if (occupant.role.kind != RoleKind::kUnknown) continue;
+      total.unknown_ns += occupant.end_ns - occupant.start_ns;
+    }
+  }
+  return total;
+}
+
+DelayTotals TotalDelay(const std::vector<Miss>& misses) {
+  DelayTotals total;
+  for (const Miss& miss : misses) total += TotalDelay(miss);
+  return total;
+}
+
 void Totals::AddFrame(const Verdict& verdict, int64_t dropped, const FrameDelay& delay) {
   const bool complete = verdict.confidence == Confidence::kComplete;
   const int64_t frames = 1 + dropped;
@@ -33,6 +75,22 @@ void Totals::AddFrame(const Verdict& verdict, int64_t dropped, const FrameDelay&
 
 void Totals::AddSaved(const std::string& subject, int64_t frames_saved) {
   subjects_[subject].frames_saved += frames_saved;
+}
+
+void Totals::AddCell(const Explanation& cell) {
+  for (const CauseRow& row : cell.causes) {
+    CauseRow& cause = causes_[{row.subject, row.kind, row.decision}];
+    cause.frames += row.frames;
+    cause.frames_incomplete += row.frames_incomplete;
+    cause.ns += row.ns;
+  }
+  for (const SubjectRow& row : cell.subjects) {
+    SubjectRow& subject = subjects_[row.subject];
+    subject.frames += row.frames;
+    subject.frames_incomplete += row.frames_incomplete;
+    subject.frames_saved += row.frames_saved;
+    subject.ns += row.ns;
+  }
 }
 
 std::vector<CauseRow> Totals::Causes() const {

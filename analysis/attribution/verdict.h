@@ -21,8 +21,8 @@ struct MainCause {
 MainCause MainCauseOf(const FrameDelay& delay, absl::string_view subject);
 
 // Whether the kind of the subject's main cause would stay the same with `open_ns` of its time, or
-// as much more, moved to any other of its causes; or were the rest decided otherwise, within
-// reason.
+// as much more, moved to any other of its causes. A missing record can also change the decision of
+// time that is known; so beyond that the time of its kind, halved, must lead that of any other.
 bool KindSurvives(const FrameDelay& delay, absl::string_view subject, int64_t open_ns);
 
 // "A & B" of a joint cause.

@@ -132,7 +132,9 @@ class Waiter {
     facts_.occupant = StandingOf(stint, timeline_.events());
     facts_.occupant_ran_when_queued = stint.start_ns < queued_here_ns;
     // A stint that was found under way after a gap is no turn of the CPU.
-    const bool has_start = stint.in_event != kNoEvent || stint.repaired;
+    const bool has_start =
+        stint.repaired ||
+        (stint.in_event != kNoEvent && timeline_.event(stint.in_event).time_ns == stint.start_ns);
     const bool turned_here = stint.start_ns >= queued_here_ns && has_start && facts_.occupant_known;
     if (turned_here && IsBelowRealTime(facts_.occupant.sched_class)) facts_.turned_below_rt = true;
     facts_.occupant_was_queued =

@@ -55,7 +55,7 @@ struct OmittedInterval {
 struct CpuDescription {
   CpuId cpu;
   bool online = true;
-  bool isolated = false;  // outside the scheduler's load balancing (isolcpus, cpuset partition)
+  bool isolated = false;  // outside the scheduler's load balancing, by the kernel's own list
   friend bool operator==(const CpuDescription&, const CpuDescription&) = default;
 };
 
@@ -64,7 +64,8 @@ struct TraceFacts {
   uint64_t events = 0;
   uint64_t lost = 0;
   uint64_t recursion_misses = 0;
-  bool has_steal_clock = false;
+  bool has_steal_clock = false;  // a steal of 0 means that nothing was stolen
+  bool has_timers = false;       // what arms and ends the watched thread's sleeps is recorded
   friend bool operator==(const TraceFacts&, const TraceFacts&) = default;
 };
 

@@ -5,7 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "analysis/attribution/totals.h"
 #include "analysis/report/escape.h"
+#include "analysis/report/session_totals.h"
 #include "analysis/report/words.h"
 
 namespace whylate {
@@ -29,20 +31,17 @@ void AppendWrapped(std::string& text, const std::string& part, const char* separ
   }
 }
 
-std::string CauseRows(const Explanation& explanation) {
-  std::vector<CauseRow> rows = explanation.causes;
+// `rows` has most frames first.
+std::string CauseRows(std::vector<CauseRow> rows, int64_t misses) {
   std::erase_if(rows, [](const CauseRow& row) { return row.frames + row.frames_incomplete == 0; });
-  std::stable_sort(rows.begin(), rows.end(), [](const CauseRow& a, const CauseRow& b) {
-    return a.frames + a.frames_incomplete > b.frames + b.frames_incomplete;
-  });
-  int64_t misses = 0;
-  for (const Miss& miss : explanation.misses) misses += 1 + miss.dropped;
   std::string text = absl::StrFormat("   %d %s:", misses, misses == 1 ? "miss" : "misses");
   const char* separator = " ";
   int64_t more = 0;
+  int64_t more_incomplete = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
     if (i >= kMostRows) {
-      more += rows[i].frames + rows[i].frames_incomplete;
+      more += rows[i].frames;
+      more_incomplete += rows[i].frames_incomplete;
       continue;
     }
     AppendWrapped(text,
@@ -51,12 +50,13 @@ std::string CauseRows(const Explanation& explanation) {
                   separator);
     separator = " · ";
   }
-  if (more > 0) AppendWrapped(text, absl::StrCat(more, " by other causes"), separator);
+  if (more + more_incomplete > 0) {
+    AppendWrapped(text, absl::StrCat(Count(more, more_incomplete), " by other causes"), separator);
+  }
   return text + "\n";
 }
 
-std::string SavedRow(const Explanation& explanation) {
-  std::vector<SubjectRow> rows = explanation.subjects;
+std::string SavedRow(std::vector<SubjectRow> rows) {
   std::erase_if(rows, [](const SubjectRow& row) { return row.frames_saved == 0; });
   if (rows.empty()) return "";
   std::stable_sort(rows.begin(), rows.end(), [](const SubjectRow& a, const SubjectRow& b) {
@@ -72,27 +72,22 @@ std::string SavedRow(const Explanation& explanation) {
   return text + "\n";
 }
 
+std::string DelayInWords(const DelayTotals& delay, int64_t duration_ns) {
+  return absl::StrFormat("avoidable wait %s, %.0f ms a minute · unknown %.2f %% of late time",
+                         Milliseconds(delay.avoidable_ns), delay.AvoidableMsPerMinute(duration_ns),
+                         delay.UnknownPercent());
+}
+
 std::string WorstRow(const Cell& cell) {
   const auto worst = std::max_element(
       cell.explanation.misses.begin(), cell.explanation.misses.end(),
       [](const Miss& a, const Miss& b) {
         return a.frame.completion_ns - a.deadline_ns < b.frame.completion_ns - b.deadline_ns;
       });
-  int64_t late_ns = 0;
-  int64_t unknown_ns = 0;
-  int64_t avoidable_ns = 0;
-  for (const Miss& miss : cell.explanation.misses) {
-    for (const Segment& segment : miss.segments) {
-      late_ns += segment.end_ns - segment.start_ns;
-      if (segment.kind == SegmentKind::kUnknown) unknown_ns += segment.end_ns - segment.start_ns;
-      avoidable_ns += segment.avoidable_ns;
-    }
-  }
-  return absl::StrFormat(
-      "   worst: frame %d, %s late · avoidable wait %s · unknown %.2f %% of late time\n",
-      worst->frame.index, Milliseconds(worst->frame.completion_ns - worst->deadline_ns),
-      Milliseconds(avoidable_ns),
-      late_ns == 0 ? 0.0 : 100 * static_cast<double>(unknown_ns) / static_cast<double>(late_ns));
+  const DelayTotals delay = TotalDelay(cell.explanation.misses);
+  return absl::StrFormat("   worst: frame %d, %s late · %s\n", worst->frame.index,
+                         Milliseconds(worst->frame.completion_ns - worst->deadline_ns),
+                         DelayInWords(delay, cell.frames.end_ns - cell.frames.origin_ns));
 }
 
 std::string LossRow(const TraceTotals& trace) {
@@ -108,7 +103,18 @@ std::string CausesText(const Cell& cell) {
   if (!explanation.trace) return "";
   const std::string loss = LossRow(*explanation.trace);
   if (explanation.misses.empty()) return loss;
-  return absl::StrCat(CauseRows(explanation), SavedRow(explanation), WorstRow(cell), loss);
+  int64_t misses = 0;
+  for (const Miss& miss : explanation.misses) misses += 1 + miss.dropped;
+  return absl::StrCat(CauseRows(explanation.causes, misses), SavedRow(explanation.subjects),
+                      WorstRow(cell), loss);
+}
+
+std::string SessionCausesText(const Report& report) {
+  const SessionTotals totals = TotalsOf(report);
+  if (report.cells.size() < 2 || totals.misses == 0) return "";
+  return absl::StrCat("\nall cells\n", CauseRows(totals.causes, totals.misses),
+                      SavedRow(totals.subjects), "   ",
+                      DelayInWords(totals.delay, totals.duration_ns), "\n");
 }
 
 }  // namespace whylate

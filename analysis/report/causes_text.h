@@ -13,6 +13,9 @@ namespace whylate {
 // incomplete)".
 std::string CausesText(const Cell& cell);
 
+// The same of all cells that have a trace; "" where that is one cell, or nothing was missed.
+std::string SessionCausesText(const Report& report);
+
 }  // namespace whylate
 
 #endif  // WHYLATE_ANALYSIS_REPORT_CAUSES_TEXT_H_

@@ -197,7 +197,8 @@ Json TraceJson(const std::optional<TraceTotals>& trace) {
           {"lost", trace->lost},
           {"breaks", trace->breaks},
           {"repaired_ns", trace->repaired_ns},
-          {"recursion_misses", trace->recursion_misses}};
+          {"recursion_misses", trace->recursion_misses},
+          {"has_steal_clock", trace->has_steal_clock}};
 }
 
 TraceTotals TraceFromJson(const Json& row) {
@@ -208,6 +209,7 @@ TraceTotals TraceFromJson(const Json& row) {
   trace.breaks = row.at("breaks").get<uint64_t>();
   trace.repaired_ns = row.at("repaired_ns").get<int64_t>();
   trace.recursion_misses = row.at("recursion_misses").get<uint64_t>();
+  trace.has_steal_clock = row.value("has_steal_clock", false);
   return trace;
 }
 
@@ -226,27 +228,45 @@ Json MissJson(const Miss& miss, int64_t origin_ns) {
           {"verdict", miss.verdict ? VerdictJson(*miss.verdict) : Json(nullptr)}};
 }
 
-void AddExplanation(const Explanation& explanation, int64_t origin_ns, Json& cell) {
+void AddRows(const std::vector<CauseRow>& causes, const std::vector<SubjectRow>& subjects,
+             Json& object) {
+  Json& cause_rows = object["causes"] = Json::array();
+  for (const CauseRow& cause : causes) {
+    cause_rows.push_back({{"subject", cause.subject},
+                          {"kind", cause.kind},
+                          {"decision", DecisionJson(cause.decision)},
+                          {"frames", cause.frames},
+                          {"frames_incomplete", cause.frames_incomplete},
+                          {"ns", cause.ns}});
+  }
+  Json& subject_rows = object["subjects"] = Json::array();
+  for (const SubjectRow& subject : subjects) {
+    subject_rows.push_back({{"subject", subject.subject},
+                            {"frames", subject.frames},
+                            {"frames_incomplete", subject.frames_incomplete},
+                            {"frames_saved", subject.frames_saved},
+                            {"ns", subject.ns}});
+  }
+}
+
+Json DelayJson(const DelayTotals& delay, int64_t duration_ns) {
+  return {{"late_ns", delay.late_ns},
+          {"unknown_ns", delay.unknown_ns},
+          {"wait_ns", delay.wait_ns},
+          {"avoidable_ns", delay.avoidable_ns},
+          {"possibly_avoidable_ns", delay.possibly_avoidable_ns},
+          {"avoidable_ms_per_minute", delay.AvoidableMsPerMinute(duration_ns)}};
+}
+
+void AddExplanation(const Explanation& explanation, const CellFrames& frames, Json& cell) {
   cell["trace"] = TraceJson(explanation.trace);
   Json& misses = cell["misses"] = Json::array();
-  for (const Miss& miss : explanation.misses) misses.push_back(MissJson(miss, origin_ns));
-  Json& causes = cell["causes"] = Json::array();
-  for (const CauseRow& cause : explanation.causes) {
-    causes.push_back({{"subject", cause.subject},
-                      {"kind", cause.kind},
-                      {"decision", DecisionJson(cause.decision)},
-                      {"frames", cause.frames},
-                      {"frames_incomplete", cause.frames_incomplete},
-                      {"ns", cause.ns}});
-  }
-  Json& subjects = cell["subjects"] = Json::array();
-  for (const SubjectRow& subject : explanation.subjects) {
-    subjects.push_back({{"subject", subject.subject},
-                        {"frames", subject.frames},
-                        {"frames_incomplete", subject.frames_incomplete},
-                        {"frames_saved", subject.frames_saved},
-                        {"ns", subject.ns}});
-  }
+  for (const Miss& miss : explanation.misses) misses.push_back(MissJson(miss, frames.origin_ns));
+  AddRows(explanation.causes, explanation.subjects, cell);
+  cell["delay"] = nullptr;
+  const int64_t duration_ns = frames.end_ns - frames.origin_ns;
+  if (!explanation.trace || duration_ns <= 0) return;
+  cell["delay"] = DelayJson(TotalDelay(explanation.misses), duration_ns);
 }
 
 Explanation ExplanationFromJson(const Json& cell, int64_t origin_ns) {

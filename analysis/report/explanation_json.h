@@ -1,4 +1,4 @@
-// The parts of report.json that say why: `misses`, `causes`, `subjects` and `trace` of a cell.
+// The parts of report.json that say why: `misses`, `causes`, `subjects`, `delay`, `trace`.
 //
 //   misses[]   frame, release_ns, start_ns, completion_ns, deadline_ns, dropped,
 //              segments[] {kind, start_ns, end_ns, cpu, parts[] {kind, ns}, occupants[] {task, tid,
@@ -9,21 +9,30 @@
 //                repaired_ns} or null
 //   causes[]   subject, kind, decision, frames, frames_incomplete, ns
 //   subjects[] subject, frames, frames_incomplete, frames_saved, ns
-//   trace      source, events, lost, breaks, repaired_ns, recursion_misses; null without a trace
+//   delay      late_ns, unknown_ns, wait_ns, avoidable_ns, possibly_avoidable_ns of all late frames,
+//              avoidable_ms_per_minute of the cell; null without a trace
+//   trace      source, events, lost, breaks, repaired_ns, recursion_misses, has_steal_clock; null
+//              without a trace
 //
 // Times are relative to the cell's origin. A field that does not apply is null.
 #ifndef WHYLATE_ANALYSIS_REPORT_EXPLANATION_JSON_H_
 #define WHYLATE_ANALYSIS_REPORT_EXPLANATION_JSON_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "analysis/attribution/explanation.h"
+#include "analysis/attribution/totals.h"
 #include "analysis/report/json_fields.h"
 
 namespace whylate {
 
-// Adds the four keys to `cell`.
-void AddExplanation(const Explanation& explanation, int64_t origin_ns, Json& cell);
+// Adds the five keys to `cell`.
+void AddExplanation(const Explanation& explanation, const CellFrames& frames, Json& cell);
+// `causes` and `subjects` alone, of several cells.
+void AddRows(const std::vector<CauseRow>& causes, const std::vector<SubjectRow>& subjects,
+             Json& object);
+Json DelayJson(const DelayTotals& delay, int64_t duration_ns);
 // One row of `misses`.
 Json MissJson(const Miss& miss, int64_t origin_ns);
 // Throws nlohmann::json exceptions on what is not of this form.

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "analysis/report/explanation_json.h"
 #include "analysis/report/json_fields.h"
+#include "analysis/report/session_totals.h"
 
 namespace whylate {
 namespace {
@@ -200,7 +201,7 @@ Json CellJson(const Cell& cell) {
               {"load_progress", ProgressJson(cell.load_progress)},
               {"samples", SamplesJson(cell.frames)},
               {"observer", ObserverJson(cell.observer)}};
-  AddExplanation(cell.explanation, cell.frames.origin_ns, row);
+  AddExplanation(cell.explanation, cell.frames, row);
   return row;
 }
 
@@ -212,6 +213,14 @@ void CompleteMisses(const CellFrames& frames, Explanation& explanation) {
         [](const Frame& candidate, int64_t index) { return candidate.index < index; });
     if (frame != frames.frames.end() && frame->index == miss.frame.index) miss.frame = *frame;
   }
+}
+
+Json TotalsJson(const Report& report) {
+  const SessionTotals totals = TotalsOf(report);
+  if (totals.duration_ns == 0) return nullptr;
+  Json row = {{"misses", totals.misses}, {"delay", DelayJson(totals.delay, totals.duration_ns)}};
+  AddRows(totals.causes, totals.subjects, row);
+  return row;
 }
 
 Cell CellFromJson(const Json& row) {
@@ -288,6 +297,7 @@ std::string ReportToJson(const Report& report) {
                      {"host", std::move(host)},
                      {"loops_per_ms", report.loops_per_ms},
                      {"options", OptionsJson(report.options)},
+                     {"totals", TotalsJson(report)},
                      {"cells", std::move(cells)}};
   return root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -5,6 +5,8 @@
 //   options {preset, workloads[], loads[], duration_ns, repeat, cpu_percent, interval_us,
 //     load_threads, load_command, bench_nice, load_nice, cpus, source, buffer_bytes, workdir,
 //     comment},
+//   totals        of the cells with a trace: misses, delay, causes[], subjects[] as of a cell; null
+//                 where there is none
 //   cells[]:
 //     workload, load, run (repeat index from 0), title,
 //     origin_ns   CLOCK_MONOTONIC of release 0, a string: it does not fit a double.

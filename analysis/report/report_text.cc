@@ -111,6 +111,7 @@ std::string ObserverRow(const Report& report) {
   uint64_t events = 0;
   uint64_t lost = 0;
   uint64_t breaks = 0;
+  bool has_steal_clock = true;
   for (const Cell& cell : report.cells) {
     if (!cell.observer || !cell.explanation.trace) continue;
     sum.wall_ns += cell.observer->wall_ns;
@@ -120,6 +121,7 @@ std::string ObserverRow(const Report& report) {
     events += cell.explanation.trace->events;
     lost += cell.explanation.trace->lost;
     breaks += cell.explanation.trace->breaks;
+    has_steal_clock = has_steal_clock && cell.explanation.trace->has_steal_clock;
   }
   if (sum.wall_ns == 0) return "";
   const auto share = [&](int64_t ns) {
@@ -127,9 +129,9 @@ std::string ObserverRow(const Report& report) {
   };
   return absl::StrFormat(
       "\nobserver: eBPF %.2f %%, reader %.2f %%, whylate in all %.2f %% of one CPU; %d events, %d "
-      "lost,\n%d hidden switches repaired\n",
+      "lost,\n%d breaks by hidden switches%s\n",
       share(*sum.bpf_run_ns), share(sum.reader_cpu_ns), share(sum.process_cpu_ns), events, lost,
-      breaks);
+      breaks, has_steal_clock ? "" : "; what a hypervisor takes is not measurable here");
 }
 
 std::string Heading(const std::string& title) {
@@ -209,7 +211,7 @@ std::string ReportToText(const Report& report) {
   if (report.finished.empty() && !report.cells.empty()) {
     absl::StrAppend(&text, "\nthe session is not finished: whylate run --resume DIR goes on\n");
   }
-  absl::StrAppend(&text, ObserverRow(report));
+  absl::StrAppend(&text, SessionCausesText(report), ObserverRow(report));
   for (const std::string& warning : report.warnings) {
     absl::StrAppend(&text, "\n", EscapeForTerminal(warning), "\n");
   }

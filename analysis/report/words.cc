@@ -43,7 +43,7 @@ constexpr std::array kKindWords = {
     KindWords{"late_release", "the release timer fired late"},
     KindWords{"wakeup_dispatch", "the wake-up took long to reach its runqueue"},
     KindWords{"running", "running took longer than the demand, by $"},
-    KindWords{"blocked", "it slept until $ woke it"},
+    KindWords{"blocked", "it slept, until $ ended that"},
     KindWords{"throttled", "its CPU quota was used up"},
     KindWords{"carry_over", "the frame before it was late, by $"},
     KindWords{"unknown", "unknown"},

@@ -149,6 +149,12 @@ void CpuScan::OnSwitch(const SwitchEvent& event, int64_t time_ns, size_t index) 
   // A tid may have been given away already when its last owner leaves the CPU.
   const bool same_tid = known() && tasks_.info(current_).key.tid == event.prev;
   const TaskIndex prev = same_tid ? current_ : tasks_.Find(event.prev, index);
+  if (!known() && time_ns < resume_ns_) {
+    // The last switch of a stretch that was not kept: it says who runs when that ends, no more.
+    FillBack(tasks_.Find(event.next, index), index);
+    in_event_ = static_cast<int32_t>(index);
+    return;
+  }
   if (!known()) FillBack(prev, index);
   if (current_ == prev) {
     Push({since_ns_, time_ns, current_, in_event_, static_cast<int32_t>(index),

@@ -16,12 +16,15 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tests/support/bpf_objects.h"
 #include "tests/support/machine.h"
 #include "tests/support/program.h"
 #include "userspace/platform/process.h"
 #include "userspace/session/child_spec.h"
 #include "userspace/session/session_directory.h"
 #include "userspace/session/sweep.h"
+#include "userspace/trace/bpf_source.h"
 
 namespace whylate {
 namespace {
@@ -146,8 +149,15 @@ TEST_P(RobustnessTest, LeavesNothingBehindAndAValidReport) {
   ASSERT_NO_FATAL_FAILURE(AwaitMoment(program, GetParam().moment));
   const size_t finished =
       access((out_ + "/report.json").c_str(), F_OK) == 0 ? ReadReport(out_).cells.size() : 0;
+  const bool captures = GetParam().moment == Moment::kMeasuring && BpfUsable().ok();
+  if (captures) {
+    // Of the programs, the maps and the links there are several each.
+    EXPECT_GT(CaptureObjects().size(), 10U);
+  }
   program.Signal(GetParam().signal);
   ASSERT_TRUE(Eventually([&] { return program.HasEnded(); }, kCleanPatience));
+  EXPECT_TRUE(Eventually([] { return CaptureObjects().empty(); }, kCleanPatience))
+      << absl::StrJoin(CaptureObjects(), ", ");
   EXPECT_EQ(Leftovers(program.run_id(), scratch_.path(), kCleanPatience), "");
   if (disk_) {
     EXPECT_TRUE(

@@ -261,6 +261,8 @@ TEST(TraceWitnessTest, BpfAndFtraceSeeTheSameSchedule) {
     switches += result.switches;
     EXPECT_LE(result.hidden_switches * 100, result.switches);
     EXPECT_LE(result.hidden_wakes * 100, result.wakes);
+    // Stamps are far apart where the host took the virtual CPU between the two.
+    EXPECT_LE(result.far_apart * 50, result.switches);
     for (const WitnessEvent& event : result.unexplained) {
       ADD_FAILURE() << "at " << event.time_ns << " kind " << static_cast<int>(event.kind)
                     << " task " << event.task.value << " next " << event.next.value;

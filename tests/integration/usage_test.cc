@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <grp.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -276,6 +279,35 @@ TEST(UsageTest, NotRootRunsAndSaysWhatIsMissing) {
   ExpectOneLine(run(ShortRun("../session")), 1, "Permission denied; name another with --out");
   ExpectOneLine(run(ShortRun("nice", {"-B", "-5"})), 1, "needs CAP_SYS_NICE");
   EXPECT_FALSE(std::filesystem::exists(home + "/nice"));
+}
+
+// As in a container: the program becomes the first process of a PID namespace, with its own /proc.
+void EnterPidNamespace() {
+  if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0) _exit(99);
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool mounted = mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                         mount("proc", "/proc", "proc", 0, nullptr) == 0;
+    if (!mounted) _exit(99);
+    return;
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 98);
+}
+
+// Thread ids of a PID namespace are not those of the kernel's records.
+TEST(UsageTest, InAContainerMissesAreCountedAndNotExplained) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root";
+  const ScratchDirectory scratch;
+  const std::string out = scratch.File("session");
+  const ProgramResult result =
+      RunProgram({.arguments = ShortRun(out), .before_exec = EnterPidNamespace});
+  if (result.exit_code == 99) GTEST_SKIP() << "no PID namespace can be made";
+  EXPECT_THAT(result.exit_code, AnyOf(0, 3)) << result.err;
+  const Report report = ReadReport(out);
+  EXPECT_EQ(report.options.source, "none");
+  EXPECT_THAT(report.warnings, Contains(HasSubstr("--pid=host")));
 }
 
 TEST(UsageTest, UnderSudoFilesBelongToTheInvokingUser) {

@@ -111,20 +111,12 @@ std::vector<std::string> BrokenInvariants(const CellFrames& frames,
   return Checker().Run(frames, explanation);
 }
 
-bool IsWait(const Segment& segment) {
-  return segment.kind == SegmentKind::kRunqueueWait || segment.kind == SegmentKind::kPreempted;
-}
-
 int64_t SegmentNs(const Miss& miss, SegmentKind kind) {
   int64_t total_ns = 0;
   for (const Segment& segment : miss.segments) {
     if (segment.kind == kind) total_ns += segment.end_ns - segment.start_ns;
   }
   return total_ns;
-}
-
-int64_t UnknownNs(const Miss& miss) {
-  return SegmentNs(miss, SegmentKind::kUnknown) + OccupantNs(miss, "unknown");
 }
 
 int64_t OccupantNs(const Miss& miss, const std::string& role) {
@@ -136,10 +128,6 @@ int64_t OccupantNs(const Miss& miss, const std::string& role) {
     }
   }
   return total_ns;
-}
-
-int64_t WaitNs(const Miss& miss) {
-  return SegmentNs(miss, SegmentKind::kRunqueueWait) + SegmentNs(miss, SegmentKind::kPreempted);
 }
 
 }  // namespace whylate

@@ -20,14 +20,10 @@ namespace whylate {
 //   completion - release - min(ran, demand).
 std::vector<std::string> BrokenInvariants(const CellFrames& frames, const Explanation& explanation);
 
-bool IsWait(const Segment& segment);
 // Time in the segments of one kind.
 int64_t SegmentNs(const Miss& miss, SegmentKind kind);
-// Time of a miss of which nothing is known: unknown segments, and unknown occupants of waits.
-int64_t UnknownNs(const Miss& miss);
-// Time in waits that occupants of `role` had ("load:burn"), and of all waits.
+// Time in waits that occupants of `role` had ("load:burn").
 int64_t OccupantNs(const Miss& miss, const std::string& role);
-int64_t WaitNs(const Miss& miss);
 
 }  // namespace whylate
 

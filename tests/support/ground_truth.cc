@@ -8,7 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "analysis/attribution/explain.h"
 #include "analysis/attribution/explanation.h"
+#include "analysis/attribution/totals.h"
 #include "tests/support/explanation_checks.h"
 #include "tests/support/trace_text.h"
 
@@ -111,11 +113,12 @@ std::string Describe(const Miss& miss, const std::string& what) {
 }
 
 // Why a verdict is wrong, if it is.
-std::optional<std::string> WhyWrong(const Window& window, const Miss& miss) {
+std::optional<std::string> WhyWrong(const Window& window, const Miss& miss, int64_t floor_ns) {
   const Verdict& verdict = *miss.verdict;
   const int64_t overrun_ns = miss.frame.completion_ns - miss.deadline_ns;
   if (verdict.kind == "overload") {
-    if (miss.frame.demand_ns > miss.deadline_ns - miss.frame.release_ns) return std::nullopt;
+    const int64_t needed_ns = miss.frame.demand_ns + floor_ns;
+    if (needed_ns > miss.deadline_ns - miss.frame.release_ns) return std::nullopt;
     return Describe(miss, "the demand is below the period");
   }
   for (const std::string& subject : verdict.subjects) {
@@ -142,6 +145,7 @@ void Score::Add(const ScenarioRun& run, const std::string& subject) {
     if (cause.subject != subject || cause.ns == 0) continue;
     decision_ns[cause.decision ? whylate::ToString(*cause.decision) : cause.kind] += cause.ns;
   }
+  const int64_t floor_ns = OverheadFloorNs(run.recording.frames);
   for (const Miss& miss : explanation.misses) {
     const Window window(run, miss);
     const Verdict& verdict = *miss.verdict;
@@ -151,10 +155,11 @@ void Score::Add(const ScenarioRun& run, const std::string& subject) {
     ++(is_complete ? complete : incomplete);
     ++verdicts[verdict.subject];
     delay_ns += miss.frame.completion_ns - miss.frame.release_ns;
-    unknown_ns += UnknownNs(miss);
-    for (const Segment& segment : miss.segments) avoidable_ns += segment.avoidable_ns;
+    const DelayTotals delay = TotalDelay(miss);
+    unknown_ns += delay.unknown_ns;
+    avoidable_ns += delay.avoidable_ns;
     if (is_complete) {
-      if (const auto why = WhyWrong(window, miss)) wrong.push_back(*why);
+      if (const auto why = WhyWrong(window, miss, floor_ns)) wrong.push_back(*why);
     }
     if (subject.empty()) continue;
     const int64_t injected = window.InjectedNs(subject);

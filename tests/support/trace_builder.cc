@@ -8,7 +8,7 @@ namespace whylate {
 TraceBuilder::TraceBuilder(int32_t cpus, int64_t unit_ns) : unit_ns_(unit_ns) {
   recording_.workload = "video";
   recording_.load = "burn";
-  recording_.trace = TraceFacts{"drawn", 0, 0, 0, false};
+  recording_.trace = TraceFacts{.source = "drawn"};
   for (int32_t cpu = 0; cpu < cpus; ++cpu) recording_.cpus.push_back({CpuId{cpu}, true, false});
 }
 
@@ -132,10 +132,12 @@ TraceBuilder& TraceBuilder::Affinity(int64_t time, int32_t cpu, int32_t task,
 
 TraceBuilder& TraceBuilder::TimerStart(int64_t time, int32_t cpu, int32_t task, int64_t expires,
                                        bool absolute) {
+  recording_.trace->has_timers = true;
   return Add(time, cpu, TimerStartEvent{Tid{task}, expires * unit_ns_, absolute});
 }
 
 TraceBuilder& TraceBuilder::TimerExpire(int64_t time, int32_t cpu, int32_t task, int64_t expires) {
+  recording_.trace->has_timers = true;
   return Add(time, cpu, TimerExpireEvent{Tid{task}, expires * unit_ns_, time * unit_ns_});
 }
 

@@ -83,7 +83,8 @@ class Machine {
 
   void Setup() {
     const TaskStanding fair{SchedClass::kFair, std::nullopt, 0};
-    recording_.trace = TraceFacts{"generated", 0, 0, 0, options_.stolen};
+    recording_.trace =
+        TraceFacts{.source = "generated", .has_steal_clock = options_.stolen, .has_timers = true};
     recording_.watched = Tid{kGeneratedTask};
     for (int32_t cpu = 0; cpu < options_.cpus; ++cpu) {
       recording_.cpus.push_back({CpuId{cpu}, true, false});

@@ -173,7 +173,7 @@ class Judge {
     if (sleep.start <= release_ && !stopped && !deep) {
       const bool at_release = expires.has_value()
                                   ? *absolute && std::abs(*expires - frame_.release_ns) <= 1'000'000
-                                  : !by_task;
+                                  : !by_task && sleep.run_start < 0;
       if (at_release) return {"late_release", "timer", false};
     }
     if (by_task) {

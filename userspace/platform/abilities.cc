@@ -17,6 +17,7 @@
 #include "userspace/platform/capabilities.h"
 #include "userspace/platform/files.h"
 #include "userspace/platform/mounts.h"
+#include "userspace/platform/process.h"
 
 namespace whylate {
 namespace {
@@ -110,6 +111,13 @@ Ability CheckBpfLoad(const absl::StatusOr<Capabilities>& mine, const AbilityProb
     remedy = absl::StrCat(kBecomeRoot, ", or give CAP_BPF and CAP_PERFMON");
   }
   return No("bpf_load", AbilityPurpose::kReasons, std::string(status.message()), remedy);
+}
+
+Ability CheckPidNamespace(const HostPaths& paths) {
+  const absl::Status status = InInitialPidNamespace(paths.proc);
+  if (status.ok()) return Yes("pid_namespace", AbilityPurpose::kReasons, "the initial one");
+  return No("pid_namespace", AbilityPurpose::kReasons, std::string(status.message()),
+            "run it on the host, or with the host's PID namespace (--pid=host)");
 }
 
 Ability CheckTracefs(const std::vector<Mount>& mounts, const AbilityProbes& probes) {
@@ -233,13 +241,10 @@ std::vector<Ability> CheckRights(const HostPaths& paths, const AbilityProbes& pr
   const absl::StatusOr<Capabilities> mine = ReadCapabilities(paths.proc);
   const std::vector<Mount> mounts = ReadMounts(paths.proc);
   const CgroupLayout layout = ReadCgroupLayout(mounts);
-  return {CheckCapabilities(mine),
-          CheckBtf(paths),
-          CheckBpfLoad(mine, probes),
-          CheckTracefs(mounts, probes),
-          CheckCgroup(layout),
-          CheckMemoryCgroup(layout),
-          CheckRealTime(paths, mine, probes),
+  return {CheckCapabilities(mine),       CheckBtf(paths),
+          CheckBpfLoad(mine, probes),    CheckPidNamespace(paths),
+          CheckTracefs(mounts, probes),  CheckCgroup(layout),
+          CheckMemoryCgroup(layout),     CheckRealTime(paths, mine, probes),
           CheckLockedMemory(paths, mine)};
 }
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -121,6 +122,22 @@ uint64_t DescendantsCpuMs(Tgid root) {
   }
   if (const std::optional<ProcessFacts> facts = ReadProcess(root)) ticks += facts->reaped_ticks;
   return ticks * 1000 / static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
+}
+
+absl::Status InInitialPidNamespace(const std::string& proc) {
+  // PROC_PID_INIT_INO of include/linux/proc_ns.h: the number of the first one, on every machine.
+  constexpr absl::string_view kInitial = "pid:[4026531836]";
+  std::array<char, 64> link = {};
+  const ssize_t length =
+      readlink(absl::StrCat(proc, "/self/ns/pid").c_str(), link.data(), link.size());
+  if (length < 0) return ErrnoStatus(errno, "read /proc/self/ns/pid");
+  if (absl::string_view(link.data(), static_cast<size_t>(length)) == kInitial) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      "this process is in a PID namespace of its own (a container), where its thread ids are not "
+      "those that the kernel records; run it on the host, or in a container with the host's PID "
+      "namespace (--pid=host)");
 }
 
 absl::StatusOr<UniqueFd> OpenPidfd(Tgid tgid) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "analysis/model/ids.h"
 #include "userspace/platform/unique_fd.h"
@@ -50,6 +51,10 @@ size_t KillDescendants(Tgid root, int64_t timeout_ns);
 
 // CPU time in ms of all descendants of `root`, living and reaped. Resolution: one clock tick.
 uint64_t DescendantsCpuMs(Tgid root);
+
+// FailedPrecondition, with the remedy, where this process is in a PID namespace of its own, in which
+// its tids are not those of the kernel's records. `proc` is where procfs is mounted.
+absl::Status InInitialPidNamespace(const std::string& proc);
 
 absl::StatusOr<UniqueFd> OpenPidfd(Tgid tgid);
 

@@ -1,5 +1,9 @@
 #include "userspace/session/cell_trace.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +15,15 @@ namespace {
 
 // Kept on both sides of a late frame's window, so that what led to it and what repairs need is there.
 constexpr int64_t kMarginNs = 200000000;
+
+// Of the memory of the machine this much may hold undecoded events; decoded and analyzed they take
+// up to some fifteen times as much, where nearly every frame is late.
+int64_t CaptureMemoryBytes() {
+  constexpr int64_t kMost = int64_t{512} << 20;
+  constexpr int64_t kShare = 24;
+  const int64_t ram_bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+  return std::min(kMost, std::max<int64_t>(ram_bytes / kShare, 1 << 20));
+}
 
 std::vector<TimeWindow> LateWindows(const CellFrames& cell) {
   std::vector<TimeWindow> windows;
@@ -28,6 +41,7 @@ absl::StatusOr<CellTrace> CellTrace::Start(const SessionOptions& options, Tgid w
   trace_options.buffer_bytes = options.buffer_bytes;
   trace_options.watched = {workload};
   trace_options.measure_bpf_time = true;
+  trace_options.memory_bytes = CaptureMemoryBytes();
   RETURN_IF_ERROR(source->Start(trace_options));
   return CellTrace(std::move(source));
 }

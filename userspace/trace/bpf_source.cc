@@ -33,6 +33,7 @@
 #include "userspace/platform/clock.h"
 #include "userspace/platform/errno_status.h"
 #include "userspace/platform/files.h"
+#include "userspace/platform/process.h"
 #include "userspace/platform/unique_fd.h"
 #include "userspace/platform/virtualization.h"
 #include "userspace/trace/bpf_programs.h"
@@ -225,6 +226,7 @@ absl::StatusOr<Capture> BpfSource::Stop(const KeepEvents& keep) {
   capture.facts.lost = built.lost_count;
   capture.facts.recursion_misses = counters.recursion_misses;
   capture.facts.has_steal_clock = HasStealClock(built.events);
+  capture.facts.has_timers = true;
   capture.begin_ns = begin_ns_;
   capture.end_ns = end_ns;
   capture.events = std::move(built.events);
@@ -255,6 +257,7 @@ absl::Status BpfUsable() {
         "load eBPF programs: this process has neither CAP_BPF with CAP_PERFMON nor CAP_SYS_ADMIN; "
         "run it as root, or give it those capabilities (setcap cap_bpf,cap_perfmon+ep)");
   }
+  RETURN_IF_ERROR(InInitialPidNamespace("/proc"));
   return BpfPrograms::Load({.buffer_bytes = 1 << 20}).status();
 }
 

@@ -33,6 +33,7 @@ struct TraceOptions {
   // page only: rounded up, and Capture::buffer_bytes says to what.
   int64_t buffer_bytes = int64_t{8} << 20;
   // Of the memory that holds the events until Stop. What does not fit is lost, and counted as such.
+  // Stop needs up to ten times as much where it keeps everything: a decoded event is larger.
   int64_t memory_bytes = int64_t{512} << 20;
   // Processes whose tasks' timers and affinity are recorded too; see also TraceSource::Watch.
   std::vector<Tgid> watched;

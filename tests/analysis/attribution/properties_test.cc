@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -24,17 +25,21 @@ namespace {
 
 constexpr int64_t kUnitNs = 50'000;
 
+GeneratorOptions OptionsOf(uint64_t seed) {
+  GeneratorOptions options;
+  options.seed = seed;
+  options.cpus = static_cast<int32_t>(1 + seed % 3);
+  options.actions = static_cast<int32_t>(60 + seed % 5 * 60);
+  options.unit_ns = kUnitNs;
+  options.rt_workload = seed % 4 == 0;
+  options.asleep_at_release = seed % 2 == 0;
+  options.exact_demand = seed % 3 == 0;
+  return options;
+}
+
 class PropertiesTest : public ::testing::TestWithParam<uint64_t> {
  protected:
-  PropertiesTest() : random_(GetParam() * 7919 + 1) {
-    options_.seed = GetParam();
-    options_.cpus = static_cast<int32_t>(1 + GetParam() % 3);
-    options_.actions = static_cast<int32_t>(60 + GetParam() % 5 * 60);
-    options_.unit_ns = kUnitNs;
-    options_.rt_workload = GetParam() % 4 == 0;
-    options_.asleep_at_release = GetParam() % 2 == 0;
-    options_.exact_demand = GetParam() % 3 == 0;
-  }
+  PropertiesTest() : options_(OptionsOf(GetParam())), random_(GetParam() * 7919 + 1) {}
 
   int64_t Pick(int64_t below) {
     return static_cast<int64_t>(random_() % static_cast<uint64_t>(below));
@@ -475,6 +480,32 @@ TEST_P(PropertiesTest, AMissingSwitchNeverNamesAnother) {
         << VerdictText(verdict) << " vs " << VerdictText(golden) << " without the switch at "
         << recording.events[i].time_ns;
   }
+}
+
+// The tests above say nothing of verdicts that are not complete: many must be.
+TEST(PropertiesOfManyTest, MostVerdictsAreComplete) {
+  constexpr uint64_t kStreams = 300;
+  int whole = 0;
+  int lossy = 0;
+  int lossy_complete = 0;
+  for (uint64_t seed = 1; seed <= kStreams; ++seed) {
+    const Recording recording = GenerateTrace(OptionsOf(seed));
+    const auto is_complete = [](const Recording& of) {
+      return Explain(of).misses.at(0).verdict->confidence == Confidence::kComplete;
+    };
+    whole += is_complete(recording) ? 1 : 0;
+    const Frame& frame = recording.frames.frames.at(0);
+    const int64_t middle_ns = std::midpoint(frame.release_ns, frame.completion_ns);
+    const Recording lost = Lose(recording, CpuId{0}, middle_ns, middle_ns + 8 * kUnitNs);
+    if (lost.losses.empty()) continue;
+    ++lossy;
+    lossy_complete += is_complete(lost) ? 1 : 0;
+  }
+  // Throttled and doubtful sleeps are not; a loss within the window leaves few that are.
+  EXPECT_GT(whole, static_cast<int>(kStreams) * 2 / 3);
+  EXPECT_GT(lossy, 50);
+  EXPECT_GT(lossy_complete, 0);
+  EXPECT_LT(lossy_complete, lossy);
 }
 
 // More of them: WHYLATE_PROPERTY_SEEDS=5000.

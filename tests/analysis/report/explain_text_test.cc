@@ -136,12 +136,12 @@ TEST(CausesTextTest, IncompleteIsNeverAddedUp) {
 
 TEST(CausesTextTest, MostMissesFirstAndTheRestCounted) {
   std::vector<CauseRow> causes;
-  for (int64_t frames = 1; frames <= 8; ++frames) {
-    causes.push_back({"t" + std::to_string(frames), "preempted", Decision::kSlice, frames, 0, 1});
+  for (int64_t frames = 8; frames >= 1; --frames) {
+    causes.push_back({"t" + std::to_string(frames), "preempted", Decision::kSlice, frames, 5, 1});
   }
   const std::string text = CausesText(WithCauses(std::move(causes)));
-  EXPECT_LT(text.find("8 t8"), text.find("7 t7"));
-  EXPECT_THAT(text, HasSubstr("3 by other causes"));  // t1 and t2
+  EXPECT_LT(text.find("8 (+5 incomplete) t8"), text.find("7 (+5 incomplete) t7"));
+  EXPECT_THAT(text, HasSubstr("3 (+10 incomplete) by other causes"));  // t1 and t2
   EXPECT_THAT(text, Not(HasSubstr("t2 had")));
 }
 

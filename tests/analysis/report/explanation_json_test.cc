@@ -13,8 +13,11 @@ namespace {
 constexpr int64_t kOriginNs = 1000;
 
 Json ToCell(const Explanation& explanation) {
+  CellFrames frames;
+  frames.origin_ns = kOriginNs;
+  frames.end_ns = kOriginNs + 30'000'000'000;
   Json cell;
-  AddExplanation(explanation, kOriginNs, cell);
+  AddExplanation(explanation, frames, cell);
   return cell;
 }
 
@@ -26,7 +29,17 @@ TEST(ExplanationSchemaTest, Trace) {
                                     {"lost", "integer"},
                                     {"breaks", "integer"},
                                     {"repaired_ns", "integer"},
-                                    {"recursion_misses", "integer"}});
+                                    {"recursion_misses", "integer"},
+                                    {"has_steal_clock", "boolean"}});
+}
+
+TEST(ExplanationSchemaTest, Delay) {
+  ExpectShape(MadeCell()["delay"], {{"late_ns", "integer"},
+                                    {"unknown_ns", "integer"},
+                                    {"wait_ns", "integer"},
+                                    {"avoidable_ns", "integer"},
+                                    {"possibly_avoidable_ns", "integer"},
+                                    {"avoidable_ms_per_minute", "float"}});
 }
 
 TEST(ExplanationSchemaTest, Miss) {

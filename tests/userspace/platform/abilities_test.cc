@@ -34,6 +34,7 @@ class AbilitiesTest : public testing::Test {
     tree_.Write("proc/sys/kernel/sched_rt_period_us", "1000000\n");
     tree_.Write("proc/stat", "cpu  100 0 100 800 0 0 0 1 0 0\ncpu0 1\n");
     tree_.Write("sys/kernel/btf/vmlinux", "BTF");
+    SetPidNamespace("pid:[4026531836]");
     tree_.MakeDirectory("tracing/instances");
     tree_.Write("cgroup/cgroup.controllers", "cpu memory\n");
     tree_.Write("cgroup/cgroup.subtree_control", "cpu memory\n");
@@ -56,6 +57,11 @@ class AbilitiesTest : public testing::Test {
   void WriteMounts(const std::string& others) {
     tree_.Write("proc/self/mountinfo",
                 "9 0 0:9 / " + tree_.Path("cgroup") + " rw - cgroup2 cgroup2 rw\n" + others);
+  }
+  void SetPidNamespace(const std::string& name) {
+    tree_.MakeDirectory("proc/self/ns");
+    std::filesystem::remove(tree_.Path("proc/self/ns/pid"));
+    std::filesystem::create_symlink(name, tree_.Path("proc/self/ns/pid"));
   }
   void SetFact(const std::string& key, const std::optional<std::string>& value) {
     for (HostFact& fact : host_) {
@@ -111,7 +117,7 @@ TEST_F(AbilitiesTest, ANoAlwaysHasARemedy) {
     EXPECT_THAT(ability.remedy, Not(IsEmpty())) << ability.name;
     ++count;
   }
-  EXPECT_EQ(count, 17);
+  EXPECT_EQ(count, 18);
 }
 
 TEST_F(AbilitiesTest, CapabilitiesNameWhatIsMissing) {
@@ -132,6 +138,14 @@ TEST_F(AbilitiesTest, CapabilitiesSufficeWithoutSysResource) {
 TEST_F(AbilitiesTest, BtfMissing) {
   std::filesystem::remove(tree_.Path("sys/kernel/btf/vmlinux"));
   EXPECT_FALSE(Check("btf").ok);
+}
+
+TEST_F(AbilitiesTest, AContainersThreadIdsAreNotTheKernels) {
+  EXPECT_TRUE(Check("pid_namespace").ok);
+  SetPidNamespace("pid:[4026532200]");
+  const Ability ability = Check("pid_namespace");
+  EXPECT_FALSE(ability.ok);
+  EXPECT_THAT(ability.remedy, HasSubstr("--pid=host"));
 }
 
 TEST_F(AbilitiesTest, ARefusedBpfLoadSaysWhomToAsk) {
