@@ -40,6 +40,7 @@ class Waiter {
   Waiter(const Timeline& timeline, const Cast& cast, TaskIndex task, WindowPart* part)
       : timeline_(timeline),
         cast_(cast),
+        task_(task),
         segment_(part->segment),
         pieces_(part->spans),
         clip_{part->segment.start_ns, part->segment.end_ns} {
@@ -50,7 +51,7 @@ class Waiter {
   }
 
   std::vector<WaitSlice> Run() {
-    available_ = FindAvailability(timeline_, pieces_, clip_, PlacedAt());
+    available_ = FindAvailability(timeline_, task_, pieces_, clip_, PlacedAt());
     segment_.avoidable_ns = TotalNs(available_.avoidable);
     segment_.avoidable_sched_idle_ns = segment_.avoidable_ns - TotalNs(available_.truly_idle);
     segment_.possibly_avoidable_ns = TotalNs(available_.possibly);
@@ -205,6 +206,7 @@ class Waiter {
 
   const Timeline& timeline_;
   const Cast& cast_;
+  const TaskIndex task_;
   Segment& segment_;
   const std::span<const TaskSpan> pieces_;
   const Interval clip_;
