@@ -47,6 +47,7 @@ class Waiter {
     facts_.after_wakeup = part->segment.kind == SegmentKind::kRunqueueWait;
     const std::span<const TaskSpan> all = timeline.spans().Spans(task);
     FindStanding(all);
+    segment_.standing = facts_.waiting;
     if (!facts_.after_wakeup) FindLastSwitchIn(all);
   }
 
@@ -153,6 +154,7 @@ class Waiter {
     occupant.task = cast_.NameOf(stint.task, interval.start_ns);
     if (stint.task != kNoTask) occupant.tid = timeline_.tasks().info(stint.task).key.tid;
     occupant.role = cast_.RoleOf(stint.task);
+    occupant.standing = facts_.occupant;
     occupant.cpu = cpu;
     occupant.start_ns = interval.start_ns;
     occupant.end_ns = interval.end_ns;

@@ -23,8 +23,28 @@ std::string PartsText(const std::vector<Part>& parts) {
   return texts.empty() ? "" : absl::StrCat("  (of it ", absl::StrJoin(texts, ", "), ")");
 }
 
+// ", RT 50"; "" for what is no news: the fair class at nice 0, idle, not known.
+std::string StandingText(const TaskStanding& standing) {
+  switch (standing.sched_class) {
+    case SchedClass::kRealTime:
+      return standing.rt_priority ? absl::StrCat(", RT ", *standing.rt_priority) : ", RT";
+    case SchedClass::kFair:
+      return standing.nice.value_or(0) == 0 ? "" : absl::StrCat(", nice ", *standing.nice);
+    case SchedClass::kIdlePolicy:
+      return ", SCHED_IDLE";
+    case SchedClass::kStop:
+    case SchedClass::kDeadline:
+    case SchedClass::kExt:
+      return absl::StrCat(", class ", ToString(standing.sched_class));
+    case SchedClass::kIdle:
+    case SchedClass::kUnknown:
+      break;
+  }
+  return "";
+}
+
 std::string SegmentFacts(const Segment& segment) {
-  std::string text = ToString(segment.kind);
+  std::string text = ToString(segment.kind) + StandingText(segment.standing);
   if (segment.cpu) absl::StrAppend(&text, " on CPU ", segment.cpu->value);
   if (segment.decision) absl::StrAppend(&text, ": ", ToString(*segment.decision));
   if (segment.avoidable_ns > 0) {
@@ -52,8 +72,9 @@ std::string OccupantFacts(const Occupant& occupant) {
   if (occupant.tid && occupant.tid->value != 0) {
     absl::StrAppend(&text, " (tid ", occupant.tid->value, ")");
   }
-  absl::StrAppend(&text, ", ", EscapeForTerminal(occupant.role.ToString()), " on CPU ",
-                  occupant.cpu.value, ": ", ToString(occupant.decision), PartsText(occupant.parts));
+  absl::StrAppend(&text, ", ", EscapeForTerminal(occupant.role.ToString()),
+                  StandingText(occupant.standing), " on CPU ", occupant.cpu.value, ": ",
+                  ToString(occupant.decision), PartsText(occupant.parts));
   return text;
 }
 
