@@ -102,6 +102,10 @@ class Waiter {
     if (!last_switch_in_.has_value()) return std::nullopt;
     const TaskSpan* span = timeline_.spans().SpanAt(occupant, last_switch_in_->time_ns);
     if (span == nullptr || span->state == TaskState::kUnknown) return std::nullopt;
+    // Found queued by its next switch-in, where it may as well have slept until then.
+    const bool inferred =
+        span->state == TaskState::kQueued && span->queued_by == QueuedBy::kUnknown;
+    if (inferred && !timeline_.spans().shows_wakeups()) return std::nullopt;
     const bool on_a_queue = span->state == TaskState::kQueued || span->state == TaskState::kRunning;
     if (!on_a_queue) return false;
     if (!span->cpu.has_value()) return std::nullopt;
