@@ -124,6 +124,16 @@ std::string OccupantRows(const std::vector<Occupant>& occupants) {
 
 }  // namespace
 
+std::string TimelineText(const std::vector<Segment>& segments, int64_t zero_ns) {
+  std::string text = "\n   at ms    for ms  what\n";
+  for (const Segment& segment : segments) {
+    absl::StrAppendFormat(&text, "%8.3f  %8.3f  %s\n", Ms(segment.start_ns - zero_ns),
+                          Ms(segment.end_ns - segment.start_ns), SegmentFacts(segment));
+    absl::StrAppend(&text, OccupantRows(segment.occupants));
+  }
+  return text;
+}
+
 std::string ExplainMiss(const Cell& cell, const Miss& miss) {
   const int64_t release_ns = miss.frame.release_ns;
   std::string text = absl::StrFormat(
@@ -138,12 +148,7 @@ std::string ExplainMiss(const Cell& cell, const Miss& miss) {
   if (miss.segments.empty()) {
     return absl::StrCat(text, "  no scheduler trace was recorded: the reason is not known\n");
   }
-  absl::StrAppend(&text, "\n   at ms    for ms  what\n");
-  for (const Segment& segment : miss.segments) {
-    absl::StrAppendFormat(&text, "%8.3f  %8.3f  %s\n", Ms(segment.start_ns - release_ns),
-                          Ms(segment.end_ns - segment.start_ns), SegmentFacts(segment));
-    absl::StrAppend(&text, OccupantRows(segment.occupants));
-  }
+  absl::StrAppend(&text, TimelineText(miss.segments, release_ns));
   if (miss.verdict) {
     absl::StrAppend(&text, "\nverdict: ", VerdictInWords(*miss.verdict), "\n");
   }
