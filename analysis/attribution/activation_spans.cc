@@ -9,9 +9,10 @@
 namespace whylate {
 namespace {
 
-bool IsWokenUp(const TaskSpan& span) {
+// A wait whose beginning is known.
+bool IsWait(const TaskSpan& span) {
   return span.state == TaskState::kWaking ||
-         (span.state == TaskState::kQueued && span.queued_by == QueuedBy::kWakeup);
+         (span.state == TaskState::kQueued && span.queued_by != QueuedBy::kUnknown);
 }
 
 class Scan {
@@ -54,16 +55,17 @@ class Scan {
   void AddWait(const TaskSpan& span) {
     const bool overtook_the_sleep = span.state == TaskState::kWaking && span.out_event != kNoEvent;
     if (overtook_the_sleep) Close(span.start_ns, /*finished=*/true);
+    if (!IsWait(span)) return;
     if (!open_.has_value()) {
-      if (!IsWokenUp(span)) return;
-      const int64_t waking_ns = span.waking_event == kNoEvent
-                                    ? span.start_ns
-                                    : timeline_.event(span.waking_event).time_ns;
-      Open(waking_ns, waking_ns);
+      // Preempted as the first thing that is known of it: awake since nobody knows when.
+      std::optional<int64_t> waking_ns;
+      if (span.queued_by != QueuedBy::kSwitchOut) {
+        waking_ns = span.waking_event == kNoEvent ? span.start_ns
+                                                  : timeline_.event(span.waking_event).time_ns;
+      }
+      Open(waking_ns.value_or(span.start_ns), waking_ns);
     }
-    if (span.state == TaskState::kWaking || span.queued_by != QueuedBy::kUnknown) {
-      open_->wait_ns += span.end_ns - span.start_ns;
-    }
+    open_->wait_ns += span.end_ns - span.start_ns;
   }
 
   // The switch-out before an unknown stretch says why the task left its CPU.

@@ -88,6 +88,12 @@ TEST(ActivationSpansTest, FromTheSwitchInWhereNeitherIsRecorded) {
               ElementsAre("0-2 woken ? ran ? wait 0 done", "5-8 woken ? ran 5 wait 1 done"));
 }
 
+TEST(ActivationSpansTest, PreemptedByTheFirstRecord) {
+  EXPECT_THAT(
+      Activations(Drawn().Preempt(0, 0, kW, kA).Preempt(3, 0, kA, kW).Block(4, 0, kW, kA).Build()),
+      ElementsAre("0-4 woken ? ran 3 wait 3 done"));
+}
+
 TEST(ActivationSpansTest, UnfinishedAtTheEndOfTheRecording) {
   EXPECT_THAT(Activations(Drawn().CpuSeed(0, 0, kA).Wake(2, 0, kW).End(20).Build()),
               ElementsAre("2-20 woken 2 ran ? wait 18 unfinished"));
