@@ -8,12 +8,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "analysis/attribution/activations.h"
-#include "analysis/import/open_trace.h"
 #include "analysis/model/status_macros.h"
 #include "analysis/report/analysis_json.h"
 #include "analysis/report/analysis_text.h"
 #include "analysis/timeline/event_order.h"
 #include "userspace/cli/command.h"
+#include "userspace/cli/trace_file.h"
 
 namespace whylate {
 namespace {

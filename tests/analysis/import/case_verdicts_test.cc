@@ -12,17 +12,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "analysis/attribution/activations.h"
-#include "analysis/import/open_trace.h"
+#include "userspace/cli/trace_file.h"
 
 namespace whylate {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::Field;
 using ::testing::HasSubstr;
-using ::testing::SizeIs;
 
 constexpr int64_t kUs = 1'000;
 constexpr int64_t kMs = 1'000'000;
@@ -35,7 +33,8 @@ class CaseVerdictsTest : public testing::Test {
     for (const auto& entry :
          std::filesystem::directory_iterator(WHYLATE_CASES_DIRECTORY, ignored)) {
       if (entry.path().filename().string().rfind(id + "-", 0) != 0) continue;
-      absl::StatusOr<ImportedTrace> opened = OpenTrace((entry.path() / file).string());
+      const std::string path = (entry.path() / file).string();
+      absl::StatusOr<ImportedTrace> opened = OpenTrace(path);
       ASSERT_TRUE(opened.ok()) << opened.status();
       trace_ = *std::move(opened);
       return;
@@ -81,6 +80,59 @@ int64_t PossiblyAvoidableNs(const Activation& activation) {
   int64_t ns = 0;
   for (const Segment& segment : activation.segments) ns += segment.possibly_avoidable_ns;
   return ns;
+}
+
+// A real-time shell ran without a switch; two late wake-ups are its doing.
+TEST_F(CaseVerdictsTest, T01) {
+  ASSERT_NO_FATAL_FAILURE(Open("T01", "trace.dat"));
+  if (IsSkipped()) return;
+  const Analysis analysis = Analyze();
+  ASSERT_GE(analysis.activations.size(), 2u);
+  EXPECT_EQ(analysis.activations[0].tid, Tid{9});
+  EXPECT_EQ(analysis.activations[1].tid, Tid{8});
+  EXPECT_NEAR(static_cast<double>(LatencyUs(analysis.activations[0])), 23'916, 1);
+  EXPECT_NEAR(static_cast<double>(LatencyUs(analysis.activations[1])), 23'898, 1);
+  for (size_t i = 0; i < 2; ++i) {
+    ASSERT_TRUE(analysis.activations[i].verdict.has_value());
+    EXPECT_EQ(analysis.activations[i].verdict->subject, "bash");
+    EXPECT_EQ(analysis.activations[i].verdict->decision, Decision::kHigherClass);
+    const Occupant& occupant = analysis.activations[i].segments[0].occupants[0];
+    EXPECT_EQ(occupant.tid, Tid{1181});
+    EXPECT_EQ(occupant.standing.rt_priority, 30);
+    EXPECT_EQ(analysis.activations[i].segments[0].standing.sched_class, SchedClass::kFair);
+  }
+}
+
+TEST_F(CaseVerdictsTest, T02) {
+  ASSERT_NO_FATAL_FAILURE(Open("T02", "trace.dat"));
+  if (IsSkipped()) return;
+  EXPECT_THAT(trace_.notes, Contains(HasSubstr("no wake-up events")));
+  int64_t longest_ns = 0;
+  const Segment* longest = nullptr;
+  const Analysis analysis = Analyze("", 100'000);
+  for (const Activation& activation : analysis.activations) {
+    EXPECT_FALSE(activation.waking_ns.has_value());
+    for (const Segment& segment : activation.segments) {
+      if (segment.kind != SegmentKind::kPreempted) continue;
+      if (segment.end_ns - segment.start_ns <= longest_ns) continue;
+      longest_ns = segment.end_ns - segment.start_ns;
+      longest = &segment;
+    }
+  }
+  ASSERT_NE(longest, nullptr);
+  EXPECT_EQ(longest_ns / kUs, 1293);
+  EXPECT_EQ(longest->start_ns / kUs, 852'655'303'157);
+}
+
+TEST_F(CaseVerdictsTest, T04) {
+  ASSERT_NO_FATAL_FAILURE(Open("T04", "trace.dat"));
+  if (IsSkipped()) return;
+  EXPECT_THAT(trace_.notes, Contains(HasSubstr("no wake-up events")));
+  const Analysis analysis = Analyze();
+  ASSERT_GE(analysis.activations.size(), 2u);
+  EXPECT_EQ(analysis.activations[0].tid, Tid{91});
+  EXPECT_EQ(analysis.activations[0].wait_ns / kUs, 526);
+  EXPECT_LE(analysis.activations[1].wait_ns, 1);  // switched out by the last event
 }
 
 TEST_F(CaseVerdictsTest, T10) {

@@ -124,7 +124,8 @@ TEST_F(AnalyzeCommandTest, WhatIsNoTraceIsAFailure) {
   directory_.Write("empty", "");
   directory_.Write("text", "it was a dark and stormy night\n");
   ASSERT_EQ(mkfifo(directory_.Path("pipe").c_str(), 0600), 0);
-  for (const char* name : {"empty", "text", "pipe", "absent", "."}) {
+  directory_.Write("magic", "\x17\x08\x44tracing6");
+  for (const char* name : {"empty", "text", "magic", "pipe", "absent", "."}) {
     flags_.file = directory_.Path(name);
     const Outcome outcome = Run();
     EXPECT_EQ(outcome.exit_code, kExitFailed) << name;

@@ -1,4 +1,4 @@
-#include "analysis/import/open_trace.h"
+#include "userspace/cli/trace_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,18 +11,27 @@
 #include <cstring>
 
 #include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "analysis/import/ftrace_text.h"
 #include "analysis/import/perf_script.h"
+#include "analysis/import/perfetto.h"
 #include "analysis/model/status_macros.h"
+#include "userspace/cli/trace_dat_child.h"
+#include "userspace/platform/unique_fd.h"
 
 namespace whylate {
 namespace {
 
 constexpr int64_t kMostBytes = int64_t{4} << 30;
+constexpr char kTraceDatMagic[] = "\x17\x08\x44tracing";
+constexpr size_t kShownBytes = 16;
 constexpr char kWhatToDo[] =
-    "; what can be read: ftrace and trace-cmd report text, systrace HTML, perf script text";
+    "; what can be read: trace.dat, Perfetto traces, ftrace and trace-cmd report text, systrace "
+    "HTML, perf "
+    "script text";
 
 struct Format {
   bool (*looks_like)(absl::string_view bytes);
@@ -30,32 +39,18 @@ struct Format {
 };
 
 // Asked in this order.
-constexpr std::array kFormats = {Format{LooksLikeFtraceText, ImportFtraceText},
+constexpr std::array kFormats = {Format{LooksLikePerfetto, ImportPerfetto},
+                                 Format{LooksLikeFtraceText, ImportFtraceText},
                                  Format{LooksLikePerfScript, ImportPerfScript}};
 
 absl::Status Failed(const std::string& path, const std::string& why) {
   return absl::FailedPreconditionError(absl::StrCat("read the trace '", path, "': ", why));
 }
 
-class Descriptor {
- public:
-  // Not to wait for the writer of a pipe.
-  explicit Descriptor(const std::string& path)
-      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  const int fd_;
-};
-
 absl::StatusOr<std::string> ReadRegularFile(const std::string& path) {
-  const Descriptor file(path);
-  if (file.get() < 0) return Failed(path, std::strerror(errno));
+  // Not to wait for the writer of a pipe.
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.valid()) return Failed(path, std::strerror(errno));
   struct stat status;
   if (fstat(file.get(), &status) != 0) return Failed(path, std::strerror(errno));
   if (S_ISDIR(status.st_mode)) {
@@ -84,13 +79,20 @@ absl::StatusOr<std::string> ReadRegularFile(const std::string& path) {
 
 absl::StatusOr<ImportedTrace> OpenTrace(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadRegularFile(path));
+  if (absl::StartsWith(bytes, kTraceDatMagic)) {
+    absl::StatusOr<ImportedTrace> trace = ImportTraceDatInChild(path);
+    if (!trace.ok()) return Failed(path, std::string(trace.status().message()));
+    return trace;
+  }
   for (const Format& format : kFormats) {
     if (!format.looks_like(bytes)) continue;
     absl::StatusOr<ImportedTrace> trace = format.import(bytes, ImportLimits());
     if (!trace.ok()) return Failed(path, std::string(trace.status().message()));
     return trace;
   }
-  return Failed(path, absl::StrCat("it is no trace of a known format", kWhatToDo));
+  const std::string begin = absl::CHexEscape(absl::string_view(bytes).substr(0, kShownBytes));
+  return Failed(path, absl::StrCat("it is no trace of a known format, it begins with \"", begin,
+                                   "\"", kWhatToDo));
 }
 
 }  // namespace whylate

@@ -1,8 +1,8 @@
-// Opens a trace file of whatever format.
+// Opens a trace file of whatever format that is read here.
 //
 //   ASSIGN_OR_RETURN(ImportedTrace trace, OpenTrace("trace.dat"));
-#ifndef WHYLATE_ANALYSIS_IMPORT_OPEN_TRACE_H_
-#define WHYLATE_ANALYSIS_IMPORT_OPEN_TRACE_H_
+#ifndef WHYLATE_USERSPACE_CLI_TRACE_FILE_H_
+#define WHYLATE_USERSPACE_CLI_TRACE_FILE_H_
 
 #include <string>
 
@@ -17,4 +17,4 @@ absl::StatusOr<ImportedTrace> OpenTrace(const std::string& path);
 
 }  // namespace whylate
 
-#endif  // WHYLATE_ANALYSIS_IMPORT_OPEN_TRACE_H_
+#endif  // WHYLATE_USERSPACE_CLI_TRACE_FILE_H_
