@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "analysis/report/perfetto_writer.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/trace_builder.h"
 #include "userspace/cli/command.h"
 
 namespace whylate {
@@ -109,6 +113,43 @@ TEST_F(AnalyzeCommandTest, UsageErrors) {
   flags.worst.reset();
   flags.task = "";
   usage(flags, "--task is empty");
+}
+
+// CPU 0  hog ... |5 W .. |8
+// W      zz|1 wait|run   |
+Recording OwnRecording() {
+  return TraceBuilder(1, 1'000'000)
+      .Watch(1)
+      .Name(1, "W")
+      .Name(2, "hog")
+      .Allowed({0})
+      .CpuSeed(0, 0, 2)
+      .Wake(1, 0, 1)
+      .Preempt(5, 0, 2, 1)
+      .Block(8, 0, 1, 2)
+      .Late(1, 6, 8, 3)
+      .Build();
+}
+
+TEST_F(AnalyzeCommandTest, OurOwnRecordingByItsFrames) {
+  directory_.Write("own.pftrace", RecordingToPerfetto(OwnRecording(), nullptr));
+  flags_.file = directory_.Path("own.pftrace");
+  flags_.json = true;
+  const Outcome outcome = Run();
+  ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
+  const auto root = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(root["of"], "frames");
+  ASSERT_EQ(root["activations"].size(), 1u);
+  EXPECT_EQ(root["activations"][0]["verdict"]["subject"], "hog");
+  EXPECT_EQ(root["activations"][0]["verdict"]["margin_ns"], 2'000'000);
+}
+
+TEST_F(AnalyzeCommandTest, TimesThatNoClockSaysAreDamage) {
+  Recording recording = OwnRecording();
+  recording.events.front().time_ns = std::numeric_limits<int64_t>::min();
+  directory_.Write("own.pftrace", RecordingToPerfetto(recording, nullptr));
+  flags_.file = directory_.Path("own.pftrace");
+  EXPECT_EQ(Run().exit_code, kExitFailed);
 }
 
 TEST_F(AnalyzeCommandTest, ATaskThatIsNotThereIsAFailure) {
