@@ -3,9 +3,9 @@
 #   scripts/install_packages.sh [build|test]     default: build
 set -euo pipefail
 
-packages=(g++ cmake ninja-build pkg-config libabsl-dev nlohmann-json3-dev libcli11-dev libgtest-dev
-  libgmock-dev libtraceevent-dev libbpf-dev zlib1g-dev libelf-dev clang
-  bpftool libtraceevent-dev)
+packages=(g++ cmake ninja-build pkg-config libabsl-dev nlohmann-json3-dev libprotozero-dev libcli11-dev
+  libgtest-dev libgmock-dev libtraceevent-dev libtracecmd-dev libbpf-dev zlib1g-dev libelf-dev clang
+  bpftool)
 if [[ "${1:-build}" == test ]]; then
   packages+=(shellcheck clang-format e2fsprogs qemu-system-x86 busybox-static cpio)
 fi

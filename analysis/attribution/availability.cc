@@ -33,8 +33,9 @@ Reach ReachOf(const Timeline& timeline, CpuId cpu) {
 
 class Finder {
  public:
-  Finder(const Timeline& timeline, std::optional<int64_t> placed_at_ns)
-      : timeline_(timeline), placed_at_ns_(placed_at_ns) {
+  Finder(const Timeline& timeline, const AffinityTrack& affinity,
+         std::optional<int64_t> placed_at_ns)
+      : timeline_(timeline), affinity_(affinity), placed_at_ns_(placed_at_ns) {
     for (const CpuId cpu : timeline.cpus().cpus()) reach_.push_back(ReachOf(timeline, cpu));
   }
 
@@ -79,7 +80,7 @@ class Finder {
  private:
   void AddPlacement(CpuId cpu, const Interval& interval) {
     if (!placed_at_ns_.has_value()) return;
-    const CpuSet* allowed = timeline_.affinity().At(*placed_at_ns_);
+    const CpuSet* allowed = affinity_.At(*placed_at_ns_);
     if (allowed == nullptr || !allowed->Contains(cpu)) return;
     const Interval* stay = FindContaining(timeline_.idle().Idle(cpu), *placed_at_ns_);
     if (stay == nullptr) return;
@@ -88,6 +89,7 @@ class Finder {
   }
 
   const Timeline& timeline_;
+  const AffinityTrack& affinity_;
   const std::optional<int64_t> placed_at_ns_;
   std::vector<Reach> reach_;
   IntervalList avoidable_;
@@ -99,15 +101,17 @@ class Finder {
 
 }  // namespace
 
-Availability FindAvailability(const Timeline& timeline, std::span<const TaskSpan> pieces,
-                              const Interval& clip, std::optional<int64_t> placed_at_ns) {
-  Finder finder(timeline, placed_at_ns);
+Availability FindAvailability(const Timeline& timeline, TaskIndex task,
+                              std::span<const TaskSpan> pieces, const Interval& clip,
+                              std::optional<int64_t> placed_at_ns) {
+  const AffinityTrack& affinity = timeline.AffinityOf(task);
+  Finder finder(timeline, affinity, placed_at_ns);
   IntervalList own_idle;
   IntervalList own_unknown;
   for (const TaskSpan& piece : pieces) {
     const Interval interval = Intersection(piece.interval(), clip);
     if (interval.empty()) continue;
-    for (const AffinityTrack::Stretch& stretch : timeline.affinity().In(interval)) {
+    for (const AffinityTrack::Stretch& stretch : affinity.In(interval)) {
       finder.Add(piece.cpu, stretch);
     }
     if (!piece.cpu.has_value()) continue;

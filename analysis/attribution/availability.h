@@ -8,6 +8,7 @@
 
 #include "analysis/timeline/interval.h"
 #include "analysis/timeline/task_spans.h"
+#include "analysis/timeline/task_table.h"
 #include "analysis/timeline/timeline.h"
 
 namespace whylate {
@@ -26,11 +27,12 @@ struct Availability {
   IntervalList placement;
 };
 
-// Of the wait `pieces` (kQueued spans of the watched thread, one a runqueue), as far as it lies in
+// Of the wait `pieces` (kQueued spans of `task`, one a runqueue), as far as it lies in
 // `clip`. `placed_at_ns`: the waking, where the wake-up after it chose a CPU.
 // O(CPUs * pieces * (log n + idle stretches in the wait)).
-Availability FindAvailability(const Timeline& timeline, std::span<const TaskSpan> pieces,
-                              const Interval& clip, std::optional<int64_t> placed_at_ns);
+Availability FindAvailability(const Timeline& timeline, TaskIndex task,
+                              std::span<const TaskSpan> pieces, const Interval& clip,
+                              std::optional<int64_t> placed_at_ns);
 
 }  // namespace whylate
 

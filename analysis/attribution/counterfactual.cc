@@ -7,8 +7,9 @@
 
 namespace whylate {
 
-Counterfactual::Counterfactual(const FrameDelay& delay, int64_t completion_ns, int64_t deadline_ns)
-    : needed_ns_(completion_ns - deadline_ns) {
+Counterfactual::Counterfactual(const FrameDelay& delay, int64_t completion_ns, int64_t deadline_ns,
+                               Ask ask)
+    : needed_ns_(completion_ns - deadline_ns), ask_(ask) {
   for (const Charge& charge : delay.charges) {
     const size_t subject = IndexOf(charge.subject);
     ns_[subject] += charge.ns;
@@ -87,7 +88,7 @@ Judgement Counterfactual::Judge(const Scenario& scenario) const {
     in_set[subject] = true;
     judgement.saving_ns = SavingOf(in_set, scenario);
     judgement.sufficient = judgement.saving_ns >= needed_ns_;
-    if (judgement.sufficient) break;
+    if (judgement.sufficient || ask_ == Ask::kLargest) break;
   }
   return judgement;
 }

@@ -38,9 +38,13 @@ struct Judgement {
   int64_t saving_ns = 0;
 };
 
+// What is asked for: the shortest prefix that is enough, or the first subject, enough or not.
+enum class Ask : uint8_t { kEnough, kLargest };
+
 class Counterfactual {
  public:
-  Counterfactual(const FrameDelay& delay, int64_t completion_ns, int64_t deadline_ns);
+  Counterfactual(const FrameDelay& delay, int64_t completion_ns, int64_t deadline_ns,
+                 Ask ask = Ask::kEnough);
 
   const std::vector<std::string>& names() const { return names_; }
   // Time charged to each subject.
@@ -55,6 +59,7 @@ class Counterfactual {
   size_t IndexOf(const std::string& name);
 
   int64_t needed_ns_;  // a saving of so much meets the deadline
+  Ask ask_;
   std::vector<std::string> names_;
   std::vector<int64_t> ns_;
   struct Item {

@@ -9,10 +9,8 @@
 
 #include "analysis/attribution/cast.h"
 #include "analysis/attribution/counterfactual.h"
-#include "analysis/attribution/delay.h"
+#include "analysis/attribution/frame_explainer.h"
 #include "analysis/attribution/totals.h"
-#include "analysis/attribution/uncertainty.h"
-#include "analysis/attribution/verdict.h"
 #include "analysis/attribution/window.h"
 #include "analysis/timeline/timeline.h"
 
@@ -21,7 +19,6 @@ namespace {
 
 constexpr int64_t kUndisturbedNs = 100'000;
 constexpr size_t kFloorFrames = 100;
-constexpr char kKindOverload[] = "overload";
 
 // What the next frame needs to know of the one before it, where that delayed it (x).
 struct Previous {
@@ -35,6 +32,7 @@ class Explainer {
       : recording_(recording),
         timeline_(recording),
         cast_(timeline_),
+        explainer_(timeline_, cast_),
         floor_ns_(OverheadFloorNs(recording.frames)) {}
 
   Explanation Run() {
@@ -52,7 +50,7 @@ class Explainer {
     }
     explanation.causes = totals_.Causes();
     explanation.subjects = totals_.Subjects();
-    explanation.trace = Trace();
+    explanation.trace = TraceTotalsOf(timeline_);
     return explanation;
   }
 
@@ -62,35 +60,35 @@ class Explainer {
     miss.frame = frame;
     miss.deadline_ns = recording_.frames.DeadlineNs(frame.index);
     miss.dropped = recording_.frames.SkippedReleases(frame);
-    const TaskIndex task = timeline_.TaskAt(recording_.watched, frame.completion_ns);
-    Interval window{frame.release_ns, frame.completion_ns};
-    std::vector<WindowPart> parts;
+    FrameQuestion question;
+    question.task = timeline_.TaskAt(recording_.watched, frame.completion_ns);
+    question.release_ns = frame.release_ns;
+    question.completion_ns = frame.completion_ns;
+    question.deadline_ns = miss.deadline_ns;
+    question.demand_ns = frame.demand_ns;
+    question.floor_ns = floor_ns_;
     const bool carried = recording_.frames.pacing == Pacing::kCarry && previous.has_value() &&
                          previous->completion_ns > frame.release_ns;
     if (carried) {
-      window.start_ns = std::min(previous->completion_ns, window.end_ns);
-      parts.push_back(CarryOver(*previous, {frame.release_ns, window.start_ns}));
+      const int64_t end_ns = std::min(previous->completion_ns, frame.completion_ns);
+      question.carry_over = CarryOver(*previous, {frame.release_ns, end_ns});
     }
-    for (WindowPart& part : TileWindow(timeline_, cast_, task, frame.release_ns, window)) {
-      parts.push_back(std::move(part));
-    }
-    const FrameDelay delay = ChargeDelay(timeline_, cast_, task, frame.demand_ns, &parts);
-    const Counterfactual without(delay, frame.completion_ns, miss.deadline_ns);
-    const Uncertainty uncertainty = FindUncertainty(timeline_, parts);
-    Verdict verdict = Judge(frame, miss.deadline_ns, delay, without, uncertainty);
+    FrameAnswer answer = explainer_.Explain(question);
+    Verdict& verdict = answer.verdict;
     const bool inherits = carried && (!previous->verdict.has_value() ||
                                       previous->verdict->confidence == Confidence::kIncomplete);
     if (inherits || recording_.trace->recursion_misses > 0) {
       verdict.confidence = Confidence::kIncomplete;
     }
-    totals_.AddFrame(verdict, miss.dropped, delay);
+    totals_.AddFrame(verdict, miss.dropped, answer.delay);
+    const Counterfactual& without = answer.without;
     const bool complete = verdict.confidence == Confidence::kComplete;
     for (size_t i = 0; complete && i < without.names().size(); ++i) {
       const int64_t completion_ns = frame.completion_ns - without.SavingNs(i);
       totals_.AddSaved(without.names()[i], FramesSaved(miss, completion_ns));
     }
     miss.verdict = std::move(verdict);
-    for (WindowPart& part : parts) miss.segments.push_back(std::move(part.segment));
+    miss.segments = std::move(answer.segments);
     return miss;
   }
 
@@ -110,35 +108,6 @@ class Explainer {
     return part;
   }
 
-  Verdict Judge(const Frame& frame, int64_t deadline_ns, const FrameDelay& delay,
-                const Counterfactual& without, const Uncertainty& uncertainty) const {
-    Verdict verdict;
-    verdict.repaired_ns = TotalNs(uncertainty.repairs);
-    if (frame.demand_ns + floor_ns_ > deadline_ns - frame.release_ns) {
-      // From the frame log alone: no lost event can change it.
-      verdict.subject = kSubjectOverload;
-      verdict.subjects = {kSubjectOverload};
-      verdict.kind = kKindOverload;
-      verdict.margin_ns = deadline_ns - frame.completion_ns;
-      return verdict;
-    }
-    const Judgement judgement = without.Judge(Scenario());
-    for (const size_t subject : judgement.subjects) {
-      verdict.subjects.push_back(without.names()[subject]);
-    }
-    if (verdict.subjects.empty()) verdict.subjects.push_back(kSubjectUnknown);
-    verdict.subject = JoinSubjects(verdict.subjects);
-    const MainCause cause = MainCauseOf(delay, verdict.subjects.front());
-    verdict.kind = ToString(cause.kind);
-    verdict.decision = cause.decision;
-    verdict.sufficient = judgement.sufficient;
-    verdict.margin_ns = deadline_ns - (frame.completion_ns - judgement.saving_ns);
-    const bool survives =
-        !judgement.subjects.empty() && Survives(without, judgement, delay, uncertainty);
-    verdict.confidence = survives ? Confidence::kComplete : Confidence::kIncomplete;
-    return verdict;
-  }
-
   // Of the frame and the releases that it skipped: those that a completion at `completion_ns` would
   // have met.
   int64_t FramesSaved(const Miss& miss, int64_t completion_ns) const {
@@ -152,23 +121,10 @@ class Explainer {
     return met + (end - std::clamp(reached, first, end));
   }
 
-  TraceTotals Trace() const {
-    TraceTotals trace;
-    trace.source = recording_.trace->source;
-    trace.events = recording_.trace->events;
-    trace.lost = recording_.trace->lost;
-    trace.recursion_misses = recording_.trace->recursion_misses;
-    trace.has_steal_clock = recording_.trace->has_steal_clock;
-    trace.breaks = timeline_.cpus().breaks();
-    for (const CpuId cpu : timeline_.cpus().cpus()) {
-      trace.repaired_ns += TotalNs(timeline_.cpus().Repairs(cpu));
-    }
-    return trace;
-  }
-
   const Recording& recording_;
   const Timeline timeline_;
   const Cast cast_;
+  const FrameExplainer explainer_;
   const int64_t floor_ns_;
   Totals totals_;
 };

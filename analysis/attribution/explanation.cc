@@ -72,6 +72,28 @@ std::string ToString(Confidence confidence) {
   return confidence == Confidence::kComplete ? "complete" : "incomplete";
 }
 
+std::string ToString(SchedClass sched_class) {
+  switch (sched_class) {
+    case SchedClass::kStop:
+      return "stop";
+    case SchedClass::kDeadline:
+      return "deadline";
+    case SchedClass::kRealTime:
+      return "real_time";
+    case SchedClass::kFair:
+      return "fair";
+    case SchedClass::kExt:
+      return "ext";
+    case SchedClass::kIdlePolicy:
+      return "idle_policy";
+    case SchedClass::kIdle:
+      return "idle";
+    case SchedClass::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
 bool IsWait(const Segment& segment) {
   return segment.kind == SegmentKind::kRunqueueWait || segment.kind == SegmentKind::kPreempted;
 }

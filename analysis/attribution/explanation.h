@@ -14,6 +14,7 @@
 #include "analysis/model/frame.h"
 #include "analysis/model/ids.h"
 #include "analysis/model/recording.h"
+#include "analysis/model/sched_event.h"
 
 namespace whylate {
 
@@ -52,6 +53,8 @@ std::string ToString(SegmentKind kind);
 std::string ToString(PartKind kind);
 std::string ToString(Decision decision);
 std::string ToString(Confidence confidence);
+// "real_time"; "unknown" for kUnknown.
+std::string ToString(SchedClass sched_class);
 
 // An amount of time inside a running segment or an occupant's stint; its position is not known.
 struct Part {
@@ -71,6 +74,7 @@ struct Occupant {
   int64_t end_ns = 0;
   Decision decision = Decision::kUndetermined;  // the one with most ns of this stretch
   std::vector<Part> parts;
+  TaskStanding standing;
   friend bool operator==(const Occupant&, const Occupant&) = default;
 };
 
@@ -100,6 +104,7 @@ struct Segment {
   std::vector<Migration> migrations;  // of a wait
   bool repaired = false;              // one of its ends was rebuilt across a chain break
   std::optional<Decision> decision;   // the headline of a wait
+  TaskStanding standing;              // of the task during a wait
   std::string waker;                  // who ended a block, or began the wait
   std::string reason;                 // kUnknown: why it is unknown
   friend bool operator==(const Segment&, const Segment&) = default;

@@ -17,16 +17,20 @@ void Append(const IntervalList& from, IntervalList* to) {
 
 class Finder {
  public:
-  Finder(const Timeline& timeline, const std::vector<WindowPart>& parts)
-      : timeline_(timeline), parts_(parts) {
+  Finder(const Timeline& timeline, TaskIndex task, const std::vector<WindowPart>& parts,
+         bool completed)
+      : timeline_(timeline), task_(task), parts_(parts), completed_(completed) {
     FindCpus();
   }
 
   Uncertainty Run() {
     for (const WindowPart& part : parts_) Add(part);
+    if (parts_.empty()) return {};
     // The frame was completed by its thread: if that did not run then, a switch-in was hidden.
     const Segment& last = parts_.back().segment;
-    if (last.kind != SegmentKind::kRunning) open_.push_back({last.start_ns, last.end_ns});
+    if (completed_ && last.kind != SegmentKind::kRunning) {
+      open_.push_back({last.start_ns, last.end_ns});
+    }
     Uncertainty found;
     found.repairs = Merge(repairs_);
     Append(repairs_, &open_);
@@ -47,7 +51,7 @@ class Finder {
           cpus_.insert(timeline_.event(span.waking_event).cpu);
         }
       }
-      for (const AffinityTrack::Stretch& stretch : timeline_.affinity().In(interval)) {
+      for (const AffinityTrack::Stretch& stretch : timeline_.AffinityOf(task_).In(interval)) {
         for (const CpuId cpu : timeline_.cpus().cpus()) {
           if (!stretch.allowed.has_value() || stretch.allowed->Contains(cpu)) cpus_.insert(cpu);
         }
@@ -143,7 +147,9 @@ class Finder {
   }
 
   const Timeline& timeline_;
+  const TaskIndex task_;
   const std::vector<WindowPart>& parts_;
+  const bool completed_;
   std::set<CpuId> cpus_;
   IntervalList open_;
   IntervalList repairs_;
@@ -173,8 +179,9 @@ bool Agrees(const Judgement& a, const Judgement& b) {
 
 }  // namespace
 
-Uncertainty FindUncertainty(const Timeline& timeline, const std::vector<WindowPart>& parts) {
-  return Finder(timeline, parts).Run();
+Uncertainty FindUncertainty(const Timeline& timeline, TaskIndex task,
+                            const std::vector<WindowPart>& parts, bool completed) {
+  return Finder(timeline, task, parts, completed).Run();
 }
 
 bool Survives(const Counterfactual& without, const Judgement& judgement, const FrameDelay& delay,

@@ -15,6 +15,7 @@
 #include "analysis/attribution/delay.h"
 #include "analysis/attribution/window.h"
 #include "analysis/timeline/interval.h"
+#include "analysis/timeline/task_table.h"
 #include "analysis/timeline/timeline.h"
 
 namespace whylate {
@@ -29,8 +30,10 @@ struct Uncertainty {
   int64_t OpenNs() const { return TotalNs(open); }
 };
 
-// `parts` tile the window and have been analyzed. O(parts * CPUs * (log n + gaps in the window)).
-Uncertainty FindUncertainty(const Timeline& timeline, const std::vector<WindowPart>& parts);
+// `parts` tile the window of `task` and have been analyzed; `completed`: the task itself did what
+// ended the window. O(parts * CPUs * (log n + gaps in the window)).
+Uncertainty FindUncertainty(const Timeline& timeline, TaskIndex task,
+                            const std::vector<WindowPart>& parts, bool completed = true);
 
 // Whether the judgement names the same subjects, as sufficient or not, and their first one's kind,
 // when the open time is added to a named subject, and when it is taken from one and given to its

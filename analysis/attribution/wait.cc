@@ -40,17 +40,19 @@ class Waiter {
   Waiter(const Timeline& timeline, const Cast& cast, TaskIndex task, WindowPart* part)
       : timeline_(timeline),
         cast_(cast),
+        task_(task),
         segment_(part->segment),
         pieces_(part->spans),
         clip_{part->segment.start_ns, part->segment.end_ns} {
     facts_.after_wakeup = part->segment.kind == SegmentKind::kRunqueueWait;
     const std::span<const TaskSpan> all = timeline.spans().Spans(task);
     FindStanding(all);
+    segment_.standing = facts_.waiting;
     if (!facts_.after_wakeup) FindLastSwitchIn(all);
   }
 
   std::vector<WaitSlice> Run() {
-    available_ = FindAvailability(timeline_, pieces_, clip_, PlacedAt());
+    available_ = FindAvailability(timeline_, task_, pieces_, clip_, PlacedAt());
     segment_.avoidable_ns = TotalNs(available_.avoidable);
     segment_.avoidable_sched_idle_ns = segment_.avoidable_ns - TotalNs(available_.truly_idle);
     segment_.possibly_avoidable_ns = TotalNs(available_.possibly);
@@ -100,6 +102,10 @@ class Waiter {
     if (!last_switch_in_.has_value()) return std::nullopt;
     const TaskSpan* span = timeline_.spans().SpanAt(occupant, last_switch_in_->time_ns);
     if (span == nullptr || span->state == TaskState::kUnknown) return std::nullopt;
+    // Found queued by its next switch-in, where it may as well have slept until then.
+    const bool inferred =
+        span->state == TaskState::kQueued && span->queued_by == QueuedBy::kUnknown;
+    if (inferred && !timeline_.spans().shows_wakeups()) return std::nullopt;
     const bool on_a_queue = span->state == TaskState::kQueued || span->state == TaskState::kRunning;
     if (!on_a_queue) return false;
     if (!span->cpu.has_value()) return std::nullopt;
@@ -154,6 +160,7 @@ class Waiter {
     occupant.task = cast_.NameOf(stint.task, interval.start_ns);
     if (stint.task != kNoTask) occupant.tid = timeline_.tasks().info(stint.task).key.tid;
     occupant.role = cast_.RoleOf(stint.task);
+    occupant.standing = facts_.occupant;
     occupant.cpu = cpu;
     occupant.start_ns = interval.start_ns;
     occupant.end_ns = interval.end_ns;
@@ -207,6 +214,7 @@ class Waiter {
 
   const Timeline& timeline_;
   const Cast& cast_;
+  const TaskIndex task_;
   Segment& segment_;
   const std::span<const TaskSpan> pieces_;
   const Interval clip_;

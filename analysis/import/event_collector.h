@@ -6,17 +6,21 @@
 //                    SwitchOut::kBlocked, 1, {.tid = Tid{0}, .name = "swapper/0", .priority = 120});
 //   ASSIGN_OR_RETURN(ImportedTrace trace, collector.Finish());
 //
-// Events of one CPU are expected in the order of its buffer; equal times keep it. Not thread-safe.
+// Events of one CPU are expected in the order of its buffer; equal times keep it. CPUs may come one
+// after another. What no trace can hold (a negative tid, a CPU past CpuSet::kMaxCpus, a time outside
+// 0 .. 73 years) is counted and left out. Not thread-safe.
 #ifndef WHYLATE_ANALYSIS_IMPORT_EVENT_COLLECTOR_H_
 #define WHYLATE_ANALYSIS_IMPORT_EVENT_COLLECTOR_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <vector>
+#include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "analysis/import/imported_trace.h"
@@ -28,8 +32,9 @@ namespace whylate {
 // A task as a trace's event names it.
 struct TracedTask {
   Tid tid;
-  absl::string_view name;           // "" or "<...>": not known; else binds the name from here on
-  std::optional<int32_t> priority;  // the kernel's: -1 deadline, 0..99 real-time, 100..139 fair
+  absl::string_view name;  // "" or "<...>": not known; else binds the name from here on
+  std::optional<int32_t> priority =
+      std::nullopt;  // the kernel's: -1 deadline, 0..99 real-time, 100..139 fair
 };
 
 // Who woke: the task current on the CPU, and the context it was in, with the interrupt's handler or
@@ -37,8 +42,8 @@ struct TracedTask {
 struct TracedWaker {
   Tid tid;
   WakerContext context = WakerContext::kUnknown;
-  std::optional<int32_t> irq;
-  std::string source_name;
+  std::optional<int32_t> irq = std::nullopt;
+  std::string source_name = "";
 };
 
 // The standing that a kernel priority alone tells: class and priority or nice; of tid 0, idle.
@@ -52,7 +57,8 @@ class EventCollector {
   bool full() const { return kept_ >= limits_.events; }
 
   // `prev` leaving in state R for the idle task was not preempted by it: it slept, and a waker had
-  // already set its state (the prev_state race); so is kRunnable of such a switch taken.
+  // already set its state (the prev_state race); so is kRunnable of such a switch taken. Where the
+  // trace has wake-ups and lost nothing, and the task comes back without one, it was throttled.
   void Switch(int64_t time_ns, CpuId cpu, const TracedTask& prev, SwitchOut out,
               uint32_t prev_state, const TracedTask& next);
   void Waking(int64_t time_ns, CpuId cpu, const TracedTask& wakee, const TracedWaker& waker);
@@ -67,6 +73,8 @@ class EventCollector {
   // Events of `cpu` were lost between its neighbours; `count` 0: how many is not known.
   void Lost(CpuId cpu, std::optional<int64_t> begin_ns, std::optional<int64_t> end_ns,
             uint64_t count);
+  // An event of another kind: the trace covers this time, and its CPU was traced.
+  void Seen(int64_t time_ns, CpuId cpu);
   // Once each, in the order in which they came.
   void Note(std::string note);
 
@@ -75,18 +83,45 @@ class EventCollector {
   absl::StatusOr<ImportedTrace> Finish();
 
  private:
-  struct Collected;
-  void Add(int64_t time_ns, CpuId cpu, SchedEventBody body);
+  struct BoundName {
+    uint32_t life = 0;
+    std::string name;
+  };
+  struct CpuStream {
+    std::optional<int64_t> last_ns;
+    std::optional<size_t> last_loss;  // in recording.losses
+  };
+
+  bool Possible(int64_t time_ns, CpuId cpu, std::initializer_list<Tid> tids,
+                std::initializer_list<CpuId> cpus = {});
+  // False where the event is not kept.
+  bool Add(int64_t time_ns, CpuId cpu, SchedEventBody body);
   void Bind(int64_t time_ns, CpuId cpu, const TracedTask& task);
+  void OrderEvents();
+  void DropRepeatedNames();
+  void FindThrottled();
+  void CloseLosses();
+  void AddNotes();
+  void AddLossNotes();
 
   ImportLimits limits_;
   ImportedTrace trace_;
   size_t kept_ = 0;
   uint64_t dropped_ = 0;
-  std::map<Tid, std::string> names_;
-  std::map<CpuId, uint64_t> sequences_;
-  std::map<CpuId, int64_t> last_ns_;
-  std::set<std::string> noted_;
+  uint64_t impossible_ = 0;
+  uint64_t disordered_ = 0;
+  uint64_t switches_ = 0;
+  uint64_t wakings_ = 0;
+  uint64_t wakeups_ = 0;
+  bool priorities_ = false;
+  bool names_full_ = false;
+  std::optional<int64_t> first_ns_;
+  int64_t last_ns_ = 0;
+  std::map<CpuId, CpuStream> cpus_;
+  // The name that a CPU's stream gave a tid last; a life ends with an exit or a fork of the tid.
+  absl::flat_hash_map<std::pair<CpuId, Tid>, BoundName> names_;
+  absl::flat_hash_map<Tid, uint32_t> lives_;
+  absl::flat_hash_set<std::string> noted_;
 };
 
 }  // namespace whylate

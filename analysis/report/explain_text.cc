@@ -23,8 +23,28 @@ std::string PartsText(const std::vector<Part>& parts) {
   return texts.empty() ? "" : absl::StrCat("  (of it ", absl::StrJoin(texts, ", "), ")");
 }
 
+// ", RT 50"; "" for what is no news: the fair class at nice 0, idle, not known.
+std::string StandingText(const TaskStanding& standing) {
+  switch (standing.sched_class) {
+    case SchedClass::kRealTime:
+      return standing.rt_priority ? absl::StrCat(", RT ", *standing.rt_priority) : ", RT";
+    case SchedClass::kFair:
+      return standing.nice.value_or(0) == 0 ? "" : absl::StrCat(", nice ", *standing.nice);
+    case SchedClass::kIdlePolicy:
+      return ", SCHED_IDLE";
+    case SchedClass::kStop:
+    case SchedClass::kDeadline:
+    case SchedClass::kExt:
+      return absl::StrCat(", class ", ToString(standing.sched_class));
+    case SchedClass::kIdle:
+    case SchedClass::kUnknown:
+      break;
+  }
+  return "";
+}
+
 std::string SegmentFacts(const Segment& segment) {
-  std::string text = ToString(segment.kind);
+  std::string text = ToString(segment.kind) + StandingText(segment.standing);
   if (segment.cpu) absl::StrAppend(&text, " on CPU ", segment.cpu->value);
   if (segment.decision) absl::StrAppend(&text, ": ", ToString(*segment.decision));
   if (segment.avoidable_ns > 0) {
@@ -52,8 +72,9 @@ std::string OccupantFacts(const Occupant& occupant) {
   if (occupant.tid && occupant.tid->value != 0) {
     absl::StrAppend(&text, " (tid ", occupant.tid->value, ")");
   }
-  absl::StrAppend(&text, ", ", EscapeForTerminal(occupant.role.ToString()), " on CPU ",
-                  occupant.cpu.value, ": ", ToString(occupant.decision), PartsText(occupant.parts));
+  absl::StrAppend(&text, ", ", EscapeForTerminal(occupant.role.ToString()),
+                  StandingText(occupant.standing), " on CPU ", occupant.cpu.value, ": ",
+                  ToString(occupant.decision), PartsText(occupant.parts));
   return text;
 }
 
@@ -103,6 +124,16 @@ std::string OccupantRows(const std::vector<Occupant>& occupants) {
 
 }  // namespace
 
+std::string TimelineText(const std::vector<Segment>& segments, int64_t zero_ns) {
+  std::string text = "\n   at ms    for ms  what\n";
+  for (const Segment& segment : segments) {
+    absl::StrAppendFormat(&text, "%8.3f  %8.3f  %s\n", Ms(segment.start_ns - zero_ns),
+                          Ms(segment.end_ns - segment.start_ns), SegmentFacts(segment));
+    absl::StrAppend(&text, OccupantRows(segment.occupants));
+  }
+  return text;
+}
+
 std::string ExplainMiss(const Cell& cell, const Miss& miss) {
   const int64_t release_ns = miss.frame.release_ns;
   std::string text = absl::StrFormat(
@@ -117,12 +148,7 @@ std::string ExplainMiss(const Cell& cell, const Miss& miss) {
   if (miss.segments.empty()) {
     return absl::StrCat(text, "  no scheduler trace was recorded: the reason is not known\n");
   }
-  absl::StrAppend(&text, "\n   at ms    for ms  what\n");
-  for (const Segment& segment : miss.segments) {
-    absl::StrAppendFormat(&text, "%8.3f  %8.3f  %s\n", Ms(segment.start_ns - release_ns),
-                          Ms(segment.end_ns - segment.start_ns), SegmentFacts(segment));
-    absl::StrAppend(&text, OccupantRows(segment.occupants));
-  }
+  absl::StrAppend(&text, TimelineText(miss.segments, release_ns));
   if (miss.verdict) {
     absl::StrAppend(&text, "\nverdict: ", VerdictInWords(*miss.verdict), "\n");
   }

@@ -3,7 +3,9 @@
 #ifndef WHYLATE_ANALYSIS_REPORT_EXPLAIN_TEXT_H_
 #define WHYLATE_ANALYSIS_REPORT_EXPLAIN_TEXT_H_
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "analysis/report/report.h"
 
@@ -12,6 +14,9 @@ namespace whylate {
 // At most 100 columns but for long names; hostile names are escaped. Times are ms after the
 // release.
 std::string ExplainMiss(const Cell& cell, const Miss& miss);
+
+// The rows of its table: what happened when, in ms after `zero_ns`, and who had the CPU meanwhile.
+std::string TimelineText(const std::vector<Segment>& segments, int64_t zero_ns);
 
 }  // namespace whylate
 

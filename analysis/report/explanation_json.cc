@@ -23,6 +23,9 @@ constexpr std::array kDecisions = {Decision::kRtBandwidth,    Decision::kIdleExi
                                    Decision::kPlacement,      Decision::kMissedPull,
                                    Decision::kDisplaced,      Decision::kSlice,
                                    Decision::kNoPreempt,      Decision::kUndetermined};
+constexpr std::array kClasses = {SchedClass::kStop, SchedClass::kDeadline, SchedClass::kRealTime,
+                                 SchedClass::kFair, SchedClass::kExt,      SchedClass::kIdlePolicy,
+                                 SchedClass::kIdle};
 constexpr std::array kConfidences = {Confidence::kComplete, Confidence::kIncomplete};
 
 template <typename Enum, size_t N>
@@ -53,6 +56,23 @@ Role RoleFromName(const std::string& name) {
   return Role{};
 }
 
+void AddStanding(const TaskStanding& standing, Json& row) {
+  const bool known = standing.sched_class != SchedClass::kUnknown;
+  row["class"] = known ? Json(ToString(standing.sched_class)) : Json(nullptr);
+  row["rt_priority"] = OptionalJson(standing.rt_priority);
+  row["nice"] = OptionalJson(standing.nice);
+}
+
+// Reports of versions that did not write it have no such keys.
+TaskStanding StandingFromJson(const Json& row) {
+  TaskStanding standing;
+  const auto name = OptionalField<std::string>(row, "class");
+  if (name) standing.sched_class = EnumOf(kClasses, *name);
+  standing.rt_priority = OptionalField<int32_t>(row, "rt_priority");
+  standing.nice = OptionalField<int32_t>(row, "nice");
+  return standing;
+}
+
 Json PartsJson(const std::vector<Part>& parts) {
   Json list = Json::array();
   for (const Part& part : parts) {
@@ -73,15 +93,17 @@ std::vector<Part> PartsFromJson(const Json& list) {
 }
 
 Json OccupantJson(const Occupant& occupant, int64_t origin_ns) {
-  return {{"task", occupant.task},
-          {"tid", occupant.tid ? Json(occupant.tid->value) : Json(nullptr)},
-          {"role", occupant.role.ToString()},
-          {"cpu", occupant.cpu.value},
-          {"start_ns", occupant.start_ns - origin_ns},
-          {"end_ns", occupant.end_ns - origin_ns},
-          {"ns", occupant.end_ns - occupant.start_ns},
-          {"decision", ToString(occupant.decision)},
-          {"parts", PartsJson(occupant.parts)}};
+  Json row = {{"task", occupant.task},
+              {"tid", occupant.tid ? Json(occupant.tid->value) : Json(nullptr)},
+              {"role", occupant.role.ToString()},
+              {"cpu", occupant.cpu.value},
+              {"start_ns", occupant.start_ns - origin_ns},
+              {"end_ns", occupant.end_ns - origin_ns},
+              {"ns", occupant.end_ns - occupant.start_ns},
+              {"decision", ToString(occupant.decision)},
+              {"parts", PartsJson(occupant.parts)}};
+  AddStanding(occupant.standing, row);
+  return row;
 }
 
 Occupant OccupantFromJson(const Json& row, int64_t origin_ns) {
@@ -94,8 +116,11 @@ Occupant OccupantFromJson(const Json& row, int64_t origin_ns) {
   occupant.end_ns = TimeFrom(row.at("end_ns"), origin_ns);
   occupant.decision = EnumOf(kDecisions, row.at("decision").get<std::string>());
   occupant.parts = PartsFromJson(row.at("parts"));
+  occupant.standing = StandingFromJson(row);
   return occupant;
 }
+
+}  // namespace
 
 Json SegmentJson(const Segment& segment, int64_t origin_ns) {
   Json occupants = Json::array();
@@ -108,22 +133,26 @@ Json SegmentJson(const Segment& segment, int64_t origin_ns) {
                           {"to", migration.to.value},
                           {"time_ns", migration.time_ns - origin_ns}});
   }
-  return {{"kind", ToString(segment.kind)},
-          {"start_ns", segment.start_ns - origin_ns},
-          {"end_ns", segment.end_ns - origin_ns},
-          {"cpu", segment.cpu ? Json(segment.cpu->value) : Json(nullptr)},
-          {"parts", PartsJson(segment.parts)},
-          {"occupants", std::move(occupants)},
-          {"avoidable_ns", segment.avoidable_ns},
-          {"possibly_avoidable_ns", segment.possibly_avoidable_ns},
-          {"not_balanced_ns", segment.not_balanced_ns},
-          {"avoidable_sched_idle_ns", segment.avoidable_sched_idle_ns},
-          {"migrations", std::move(migrations)},
-          {"repaired", segment.repaired},
-          {"decision", DecisionJson(segment.decision)},
-          {"waker", segment.waker.empty() ? Json(nullptr) : Json(segment.waker)},
-          {"reason", segment.reason.empty() ? Json(nullptr) : Json(segment.reason)}};
+  Json row = {{"kind", ToString(segment.kind)},
+              {"start_ns", segment.start_ns - origin_ns},
+              {"end_ns", segment.end_ns - origin_ns},
+              {"cpu", segment.cpu ? Json(segment.cpu->value) : Json(nullptr)},
+              {"parts", PartsJson(segment.parts)},
+              {"occupants", std::move(occupants)},
+              {"avoidable_ns", segment.avoidable_ns},
+              {"possibly_avoidable_ns", segment.possibly_avoidable_ns},
+              {"not_balanced_ns", segment.not_balanced_ns},
+              {"avoidable_sched_idle_ns", segment.avoidable_sched_idle_ns},
+              {"migrations", std::move(migrations)},
+              {"repaired", segment.repaired},
+              {"decision", DecisionJson(segment.decision)},
+              {"waker", segment.waker.empty() ? Json(nullptr) : Json(segment.waker)},
+              {"reason", segment.reason.empty() ? Json(nullptr) : Json(segment.reason)}};
+  AddStanding(segment.standing, row);
+  return row;
 }
+
+namespace {
 
 Segment SegmentFromJson(const Json& row, int64_t origin_ns) {
   Segment segment;
@@ -148,8 +177,11 @@ Segment SegmentFromJson(const Json& row, int64_t origin_ns) {
   segment.decision = DecisionField(row);
   segment.waker = OptionalField<std::string>(row, "waker").value_or("");
   segment.reason = OptionalField<std::string>(row, "reason").value_or("");
+  segment.standing = StandingFromJson(row);
   return segment;
 }
+
+}  // namespace
 
 Json VerdictJson(const Verdict& verdict) {
   return {{"subject", verdict.subject},
@@ -161,6 +193,8 @@ Json VerdictJson(const Verdict& verdict) {
           {"confidence", ToString(verdict.confidence)},
           {"repaired_ns", verdict.repaired_ns}};
 }
+
+namespace {
 
 Verdict VerdictFromJson(const Json& row) {
   Verdict verdict;

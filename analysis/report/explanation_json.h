@@ -2,9 +2,10 @@
 //
 //   misses[]   frame, release_ns, start_ns, completion_ns, deadline_ns, dropped,
 //              segments[] {kind, start_ns, end_ns, cpu, parts[] {kind, ns}, occupants[] {task, tid,
-//                role, cpu, start_ns, end_ns, ns, decision, parts[]}, avoidable_ns,
-//                possibly_avoidable_ns, not_balanced_ns, avoidable_sched_idle_ns,
-//                migrations[] {from, to, time_ns}, repaired, decision, waker, reason},
+//                role, cpu, start_ns, end_ns, ns, decision, parts[], class, rt_priority, nice},
+//                avoidable_ns, possibly_avoidable_ns, not_balanced_ns, avoidable_sched_idle_ns,
+//                migrations[] {from, to, time_ns}, repaired, decision, waker, reason, class,
+//                rt_priority, nice (the waiting task's)},
 //              verdict {subject, subjects[], kind, decision, sufficient, margin_ns, confidence,
 //                repaired_ns} or null
 //   causes[]   subject, kind, decision, frames, frames_incomplete, ns
@@ -33,6 +34,9 @@ void AddExplanation(const Explanation& explanation, const CellFrames& frames, Js
 void AddRows(const std::vector<CauseRow>& causes, const std::vector<SubjectRow>& subjects,
              Json& object);
 Json DelayJson(const DelayTotals& delay, int64_t duration_ns);
+// One row of its `segments`, and a `verdict`.
+Json SegmentJson(const Segment& segment, int64_t origin_ns);
+Json VerdictJson(const Verdict& verdict);
 // One row of `misses`.
 Json MissJson(const Miss& miss, int64_t origin_ns);
 // Throws nlohmann::json exceptions on what is not of this form.

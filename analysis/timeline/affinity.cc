@@ -44,6 +44,8 @@ std::vector<Reading> Readings(const Recording& recording,
 
 }  // namespace
 
+AffinityTrack::AffinityTrack() : stretches_{{{kFirst, kLast}, std::nullopt}} {}
+
 AffinityTrack::AffinityTrack(const Recording& recording,
                              const std::vector<const SchedEvent*>& events) {
   int64_t since_ns = kFirst;

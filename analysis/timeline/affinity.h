@@ -26,6 +26,8 @@ class AffinityTrack {
     std::optional<CpuSet> allowed;
   };
 
+  // Of a task of whose affinity nothing is known.
+  AffinityTrack();
   // O(n).
   AffinityTrack(const Recording& recording, const std::vector<const SchedEvent*>& events);
 

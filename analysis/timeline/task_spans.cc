@@ -14,11 +14,17 @@ namespace {
 constexpr uint32_t kStateExiting = 0x10 | 0x20 | 0x80;  // EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD
 constexpr uint32_t kPreemptedFlag = 0x100;              // "R+" of the classic tracepoint
 
-SwitchOut Classify(const SwitchEvent& event) {
-  if (event.out != SwitchOut::kUnknown) return event.out;
-  if (event.prev_state == 0 || event.prev_state == kPreemptedFlag) return SwitchOut::kRunnable;
-  if ((event.prev_state & kStateExiting) != 0) return SwitchOut::kExited;
-  return SwitchOut::kBlocked;
+// Whether the source records when a woken task is queued. One that does not is not ours, so it knows
+// nothing of the runqueue at the waking either.
+bool HasWakeups(const std::vector<const SchedEvent*>& events) {
+  bool foreign = false;
+  for (const SchedEvent* event : events) {
+    const auto* wakeup = std::get_if<WakeupEvent>(&event->body);
+    if (wakeup != nullptr && !wakeup->is_new) return true;
+    const auto* waking = std::get_if<WakingEvent>(&event->body);
+    foreign = foreign || (waking != nullptr && !waking->wakee_on_rq.has_value());
+  }
+  return !foreign;
 }
 
 // Hands each record to the trackers of the tasks it is about.
@@ -29,7 +35,7 @@ class Dispatcher {
       : events_(events),
         tasks_(tasks),
         cpus_(cpus),
-        trackers_(tasks.size(), TaskTracker(&cpus, bounds.start_ns)) {}
+        trackers_(tasks.size(), TaskTracker(&cpus, bounds.start_ns, HasWakeups(events))) {}
 
   void Run() {
     const std::vector<HiddenChange>& hidden = cpus_.hidden_changes();
@@ -60,7 +66,8 @@ class Dispatcher {
     const SchedEvent& event = *events_[index];
     const RecordPlace at{event.time_ns, event.cpu, static_cast<int32_t>(index)};
     if (const auto* switched = std::get_if<SwitchEvent>(&event.body)) {
-      if (TaskTracker* prev = Of(cpus_.PrevOf(index))) prev->SwitchOut(at, Classify(*switched));
+      if (TaskTracker* prev = Of(cpus_.PrevOf(index)))
+        prev->SwitchOut(at, ClassifySwitchOut(*switched));
       if (TaskTracker* next = Of(cpus_.NextOf(index))) {
         next->SwitchIn(at, switched->next_queued_ns);
       }
@@ -88,8 +95,19 @@ class Dispatcher {
 
 }  // namespace
 
+SwitchOut ClassifySwitchOut(const SwitchEvent& event) {
+  if (event.out != SwitchOut::kUnknown) return event.out;
+  if (event.prev_state == 0 || event.prev_state == kPreemptedFlag) return SwitchOut::kRunnable;
+  if ((event.prev_state & kStateExiting) != 0) return SwitchOut::kExited;
+  return SwitchOut::kBlocked;
+}
+
 TaskSpans::TaskSpans(const std::vector<const SchedEvent*>& events, const TaskTable& tasks,
                      const CpuOccupancy& cpus, const Interval& bounds) {
+  shows_wakeups_ = std::any_of(events.begin(), events.end(), [](const SchedEvent* event) {
+    return std::holds_alternative<WakingEvent>(event->body) ||
+           std::holds_alternative<WakeupEvent>(event->body);
+  });
   Dispatcher dispatcher(events, tasks, cpus, bounds);
   dispatcher.Run();
   spans_.reserve(tasks.size());

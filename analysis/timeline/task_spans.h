@@ -21,6 +21,9 @@
 
 namespace whylate {
 
+// How prev left its CPU: as the source classified it, else by the raw prev_state; never kUnknown.
+SwitchOut ClassifySwitchOut(const SwitchEvent& event);
+
 enum class TaskState : uint8_t {
   kUnknown,
   kRunning,
@@ -66,9 +69,12 @@ class TaskSpans {
   std::span<const TaskSpan> SpansIn(TaskIndex task, const Interval& window) const;
   // O(log n); null outside the recording.
   const TaskSpan* SpanAt(TaskIndex task, int64_t time_ns) const;
+  // False where the recording has neither wakings nor wake-ups: a task may sleep and be woken unseen.
+  bool shows_wakeups() const { return shows_wakeups_; }
 
  private:
   std::vector<std::vector<TaskSpan>> spans_;
+  bool shows_wakeups_ = false;
 };
 
 }  // namespace whylate

@@ -5,8 +5,8 @@
 
 namespace whylate {
 
-TaskTracker::TaskTracker(const CpuOccupancy* cpus, int64_t begin_ns)
-    : cpus_(cpus), known_again_ns_(begin_ns) {
+TaskTracker::TaskTracker(const CpuOccupancy* cpus, int64_t begin_ns, bool has_wakeups)
+    : cpus_(cpus), has_wakeups_(has_wakeups), known_again_ns_(begin_ns) {
   open_.start_ns = begin_ns;
   open_.reason = UnknownReason::kOutside;
 }
@@ -77,6 +77,14 @@ void TaskTracker::SwitchInFromQueue(const RecordPlace& at) {
 void TaskTracker::SwitchInFromSleep(const RecordPlace& at, std::optional<int64_t> queued_ns) {
   const bool waking_seen = open_.state == TaskState::kWaking;
   const int32_t waking = waking_seen ? open_.waking_event : kNoEvent;
+  if (waking_seen && !has_wakeups_) {
+    TaskSpan& queued = Open(open_.start_ns, TaskState::kQueued);
+    queued.queued_by = QueuedBy::kWakeup;
+    queued.cpu = at.cpu;
+    queued.waking_event = waking;
+    queued.repaired = true;
+    return;
+  }
   if (queued_ns.has_value() && *queued_ns >= open_.start_ns && *queued_ns < at.time_ns) {
     if (waking_seen) open_.cpu = at.cpu;
     TaskSpan& queued = Open(*queued_ns, TaskState::kQueued);
@@ -239,7 +247,13 @@ void TaskTracker::Waking(const RecordPlace& at, const WakingEvent& event) {
         WakeUnseenSleeper(at, event);
       }
       break;
-    case TaskState::kWaking:  // the first of several counts
+    case TaskState::kWaking:
+      // The first of several counts. One that came while the task ran, and did not keep it from
+      // sleeping, shows by this one where no wake-up would have told.
+      if (has_wakeups_ || open_.out_event == kNoEvent) break;
+      open_.state = TaskState::kBlocked;
+      WakeSleeper(at, event);
+      break;
     case TaskState::kThrottled:
     case TaskState::kExited:
       break;

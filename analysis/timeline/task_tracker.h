@@ -25,7 +25,10 @@ struct RecordPlace {
 
 class TaskTracker {
  public:
-  TaskTracker(const CpuOccupancy* cpus, int64_t begin_ns);
+  // `has_wakeups`: false for a source that records when tasks are woken and not when they are
+  // queued. Then a woken task is taken to have been queued at once, where it next runs; that is
+  // marked as rebuilt.
+  TaskTracker(const CpuOccupancy* cpus, int64_t begin_ns, bool has_wakeups = true);
 
   // `queued_ns`: when the kernel says that it was queued last.
   void SwitchIn(const RecordPlace& at, std::optional<int64_t> queued_ns);
@@ -61,6 +64,7 @@ class TaskTracker {
   void WakeUnseenSleeper(const RecordPlace& at, const WakingEvent& event);
 
   const CpuOccupancy* cpus_;
+  bool has_wakeups_;
   std::vector<TaskSpan> spans_;
   TaskSpan open_;
   int64_t known_again_ns_;             // of an unknown open span

@@ -32,4 +32,9 @@ TaskIndex Timeline::TaskAt(Tid tid, int64_t time_ns) const {
   return tasks_.Find(tid, static_cast<size_t>(index > 0 ? index - 1 : 0));
 }
 
+const AffinityTrack& Timeline::AffinityOf(TaskIndex task) const {
+  const bool watched = task > kIdleTask && tasks_.info(task).key.tid == recording_.watched;
+  return watched ? affinity_ : unknown_affinity_;
+}
+
 }  // namespace whylate

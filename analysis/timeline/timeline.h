@@ -43,6 +43,8 @@ class Timeline {
   const IdleTime& idle() const { return idle_; }
   // Of the watched task.
   const AffinityTrack& affinity() const { return affinity_; }
+  // The same for the watched task; for any other nothing is known of it.
+  const AffinityTrack& AffinityOf(TaskIndex task) const;
 
   // The life of `tid` that events before `time_ns` speak of; kNoTask where it never occurs.
   TaskIndex TaskAt(Tid tid, int64_t time_ns) const;
@@ -59,6 +61,7 @@ class Timeline {
   TaskSpans spans_;
   IdleTime idle_;
   AffinityTrack affinity_;
+  AffinityTrack unknown_affinity_;
   std::vector<int32_t> watched_timers_;
 };
 

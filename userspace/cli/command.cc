@@ -2,6 +2,8 @@
 
 #include <iostream>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "analysis/report/escape.h"
 
@@ -18,6 +20,24 @@ int FinishOutput(int exit_code) {
   std::cout.flush();
   if (std::cout) return exit_code;
   return ReportError(absl::InternalError("write to standard output: it is full or closed"));
+}
+
+absl::StatusOr<int64_t> ParseDurationNs(const char* flag, const std::string& text,
+                                        absl::Duration least, absl::Duration most) {
+  absl::Duration duration;
+  double seconds = 0;
+  if (absl::SimpleAtod(text, &seconds)) {
+    duration = absl::Seconds(seconds);
+  } else if (!absl::ParseDuration(text, &duration)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag, " '", text, "' is no time; write 10s, 500ms or 2m"));
+  }
+  if (duration < least || duration > most) {
+    return absl::InvalidArgumentError(absl::StrCat(flag, " ", text, " is outside ",
+                                                   absl::FormatDuration(least), " to ",
+                                                   absl::FormatDuration(most)));
+  }
+  return absl::ToInt64Nanoseconds(duration);
 }
 
 }  // namespace whylate

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "analysis/report/escape.h"
+#include "userspace/cli/analyze.h"
 #include "userspace/cli/check.h"
 #include "userspace/cli/command.h"
 #include "userspace/cli/explain.h"
@@ -69,6 +70,18 @@ void AddRunOptions(CLI::App& run, RunFlags& flags) {
   }
 }
 
+void AddAnalyzeOptions(CLI::App& analyze, AnalyzeFlags& flags) {
+  analyze.add_option("FILE", flags.file, "the trace")->required();
+  const auto option = [&](const char* names, auto& value, const char* type, const char* help) {
+    analyze.add_option(names, value, help)->type_name(type);
+  };
+  option("--task", flags.task, "NAME|TID", "of this task alone");
+  option("--deadline", flags.deadline, "TIME", "of each activation, after its waking: 5ms");
+  option("--period", flags.period, "TIME", "the same, of a periodic task: 16.667ms");
+  option("--worst", flags.worst, "N", "explain the N that waited longest (default 10)");
+  analyze.add_flag("--json", flags.json, "as JSON");
+}
+
 // An option of the session itself was given.
 bool ChangesSession(const CLI::App& run) {
   for (const CLI::Option* option : run.get_options()) {
@@ -121,6 +134,11 @@ int Main(int argc, char** argv) {
   explain->add_option("--worst", explain_flags.worst, "the N that were latest (default 1)");
   explain->add_flag("--json", explain_flags.json, "as JSON");
 
+  AnalyzeFlags analyze_flags;
+  CLI::App* analyze =
+      app.add_subcommand("analyze", "a trace recorded elsewhere: who made its tasks wait");
+  AddAnalyzeOptions(*analyze, analyze_flags);
+
   CheckOptions check_options;
   CLI::App* check = app.add_subcommand("check", "can this machine measure? what to do if not");
   check->add_flag("--json", check_options.json, "as JSON");
@@ -128,7 +146,7 @@ int Main(int argc, char** argv) {
 
   std::string help_command;
   CLI::App* help = app.add_subcommand("help", "help on a command");
-  help->add_option("CMD", help_command, "run, explain, report or check");
+  help->add_option("CMD", help_command, "run, explain, report, analyze or check");
 
   try {
     app.parse(argc, argv);
@@ -140,6 +158,7 @@ int Main(int argc, char** argv) {
   if (*run) return RunRun(run_flags, ChangesSession(*run));
   if (*report) return RunReport(report_flags);
   if (*explain) return RunExplain(explain_flags);
+  if (*analyze) return RunAnalyze(analyze_flags);
   if (*check) return FinishOutput(RunCheck(check_options, std::cout));
   if (*help) return PrintHelp(app, help_command);
   std::cerr << app.help();

@@ -56,23 +56,6 @@ class Progress : public SessionObserver {
   bool line_is_open_ = false;
 };
 
-absl::StatusOr<int64_t> ParseDurationNs(const std::string& text) {
-  absl::Duration duration;
-  double seconds = 0;
-  if (absl::SimpleAtod(text, &seconds)) {
-    duration = absl::Seconds(seconds);
-  } else if (!absl::ParseDuration(text, &duration)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--duration '", text, "' is no time; write 10s, 500ms or 2m"));
-  }
-  if (duration < absl::Nanoseconds(kMinDurationNs) ||
-      duration > absl::Nanoseconds(kMaxDurationNs)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--duration ", text, " is outside 100ms to 24h"));
-  }
-  return absl::ToInt64Nanoseconds(duration);
-}
-
 absl::StatusOr<int64_t> ParseSizeBytes(const std::string& text) {
   absl::string_view digits = text;
   int64_t unit = 1;
@@ -162,7 +145,10 @@ absl::Status Complete(RunFlags& flags, bool changed_by_flags) {
     return absl::OkStatus();
   }
   if (!flags.duration.empty()) {
-    ASSIGN_OR_RETURN(flags.request.options.duration_ns, ParseDurationNs(flags.duration));
+    ASSIGN_OR_RETURN(
+        flags.request.options.duration_ns,
+        ParseDurationNs("--duration", flags.duration, absl::Nanoseconds(kMinDurationNs),
+                        absl::Nanoseconds(kMaxDurationNs)));
   }
   if (!flags.buffer_size.empty()) {
     ASSIGN_OR_RETURN(flags.request.options.buffer_bytes, ParseSizeBytes(flags.buffer_size));

@@ -57,6 +57,31 @@ TEST(TaskSpansTest, ASwitchOutBeforeTheWakeupBeginsTheDispatch) {
             "running@0 0-3 | waking 3-5 | queued@0 5-6");
 }
 
+// A source that records wakings alone, and does not know of the runqueue.
+TraceBuilder WakingsAlone() {
+  TraceBuilder builder(1);
+  builder.CpuSeed(0, 0, 10).Waking(1, 0, kT).With<WakingEvent>(
+      [](WakingEvent& e) { e.wakee_on_rq.reset(); });
+  return builder;
+}
+
+TEST(TaskSpansTest, WithoutAnyWakeupItIsQueuedWhereItRuns) {
+  EXPECT_EQ(Spans(WakingsAlone().Preempt(5, 0, 10, kT).End(6)),
+            "blocked 0-1 | queued@0 1-5* | running@0 5-6");
+}
+
+TEST(TaskSpansTest, WithoutAnyWakeupASecondWakingShowsThatItSlept) {
+  EXPECT_EQ(Spans(WakingsAlone()
+                      .Preempt(5, 0, 10, kT)
+                      .Waking(6, 0, kT)
+                      .Block(7, 0, kT, 10)
+                      .Waking(20, 0, kT)
+                      .Preempt(22, 0, 10, kT)
+                      .End(23)),
+            "blocked 0-1 | queued@0 1-5* | running@0 5-7 | blocked 7-20 | "
+            "queued@0 20-22* | running@0 22-23");
+}
+
 TEST(TaskSpansTest, TheFirstOfSeveralWakingsCounts) {
   EXPECT_EQ(Spans(TraceBuilder(1).Waking(1, 0, kT).Waking(2, 0, kT).Wakeup(3, 0, kT).End(4)),
             "blocked 0-1 | waking 1-3 | queued@0 3-4");

@@ -1,0 +1,214 @@
+#include "analysis/import/perfetto_own_events.h"
+
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "analysis/import/perfetto_own_facts.h"
+#include "analysis/import/perfetto_proto.h"
+#include "analysis/model/cpu_set.h"
+#include "analysis/model/perfetto_facts.h"
+#include "analysis/model/perfetto_fields.h"
+
+namespace whylate {
+namespace {
+
+bool IsCpu(int64_t cpu) { return cpu >= 0 && cpu < CpuSet::kMaxCpus; }
+
+// The CPU numbers inside an event.
+bool CpusAreGood(const SchedEventBody& body) {
+  if (const auto* wakeup = std::get_if<WakeupEvent>(&body)) return IsCpu(wakeup->target.value);
+  if (const auto* seed = std::get_if<TaskSeedEvent>(&body)) return IsCpu(seed->queued_on.value);
+  const auto* migrate = std::get_if<MigrateEvent>(&body);
+  return migrate == nullptr || (IsCpu(migrate->from.value) && IsCpu(migrate->to.value));
+}
+
+WakeupEvent ReadWakeup(absl::string_view body, bool is_new) {
+  WakeupEvent event;
+  event.is_new = is_new;
+  std::optional<int32_t> priority;
+  ProtoReader reader(body);
+  for (ProtoField field; reader.Next(&field);) {
+    if (field.number == perfetto::SchedWakeup::kPid) event.wakee = Tid{field.Int32()};
+    if (field.number == perfetto::SchedWakeup::kPrio) priority = field.Int32();
+    if (field.number == perfetto::SchedWakeup::kTargetCpu) event.target = CpuId{field.Int32()};
+  }
+  event.standing = perfetto::StandingOfReportedPriority(event.wakee, priority);
+  return event;
+}
+
+MigrateEvent ReadMigrate(absl::string_view body) {
+  MigrateEvent event;
+  ProtoReader reader(body);
+  for (ProtoField field; reader.Next(&field);) {
+    if (field.number == perfetto::SchedMigrateTask::kPid) event.task = Tid{field.Int32()};
+    if (field.number == perfetto::SchedMigrateTask::kOrigCpu) event.from = CpuId{field.Int32()};
+    if (field.number == perfetto::SchedMigrateTask::kDestCpu) event.to = CpuId{field.Int32()};
+  }
+  return event;
+}
+
+// The first number with this field; our messages have it once.
+int32_t Int32Field(absl::string_view body, uint32_t number) {
+  ProtoReader reader(body);
+  for (ProtoField field; reader.Next(&field);) {
+    if (field.number == number) return field.Int32();
+  }
+  return 0;
+}
+
+TaskNameEvent ReadName(absl::string_view body) {
+  TaskNameEvent event;
+  ProtoReader reader(body);
+  for (ProtoField field; reader.Next(&field);) {
+    if (field.number == perfetto::TaskRename::kPid) event.task = Tid{field.Int32()};
+    if (field.number == perfetto::TaskRename::kNewcomm) event.name = std::string(field.bytes);
+  }
+  return event;
+}
+
+}  // namespace
+
+bool OwnEventReader::ReadBundle(absl::string_view bytes) {
+  uint64_t cpu = 0;
+  ProtoReader first(bytes);
+  for (ProtoField field; first.Next(&field);) {
+    if (field.number == perfetto::FtraceBundle::kCpu) cpu = field.value;
+  }
+  if (first.malformed() || cpu >= CpuSet::kMaxCpus) return false;
+  cpu_id_ = CpuId{static_cast<int32_t>(cpu)};
+  cpu_ = &cpus_[cpu_id_];
+  has_last_ = false;
+  bool understood = true;
+  ProtoReader reader(bytes);
+  for (ProtoField field; reader.Next(&field);) {
+    if (field.number != perfetto::FtraceBundle::kEvent) continue;
+    if (!field.is_bytes || !ReadEvent(field.bytes)) understood = false;
+  }
+  return understood;
+}
+
+bool OwnEventReader::ReadEvent(absl::string_view bytes) {
+  FtraceEventView view;
+  if (!ReadFtraceEvent(bytes, &view)) return false;
+  if (view.kind == perfetto::FtraceEvent::kGeneric) return ReadGeneric(view);
+  if (full()) {
+    has_last_ = false;
+    return false;
+  }
+  std::optional<SchedEventBody> body = ReadStandard(view);
+  has_last_ = body && CpusAreGood(*body);
+  if (has_last_) Push(view, *std::move(body));
+  return has_last_;
+}
+
+void OwnEventReader::Push(const FtraceEventView& view, SchedEventBody body) {
+  events_->push_back({view.time_ns, cpu_id_, cpu_->next_sequence++, std::move(body)});
+}
+
+SwitchEvent OwnEventReader::ReadSwitch(absl::string_view body) const {
+  using perfetto::SchedSwitch;
+  SwitchEvent event;
+  std::optional<int32_t> prev_priority;
+  std::optional<int32_t> next_priority;
+  ProtoReader reader(body);
+  for (ProtoField field; reader.Next(&field);) {
+    switch (field.number) {
+      case SchedSwitch::kPrevPid:
+        event.prev = Tid{field.Int32()};
+        break;
+      case SchedSwitch::kPrevPrio:
+        prev_priority = field.Int32();
+        break;
+      case SchedSwitch::kPrevState:
+        event.prev_state = static_cast<uint32_t>(field.value);
+        break;
+      case SchedSwitch::kNextPid:
+        event.next = Tid{field.Int32()};
+        break;
+      case SchedSwitch::kNextPrio:
+        next_priority = field.Int32();
+        break;
+      default:
+        break;
+    }
+  }
+  event.out = perfetto::OutOfReportedState(event.prev_state);
+  event.prev_standing = perfetto::StandingOfReportedPriority(event.prev, prev_priority);
+  event.next_standing = perfetto::StandingOfReportedPriority(event.next, next_priority);
+  event.stolen = cpu_->stolen;
+  return event;
+}
+
+std::optional<SchedEventBody> OwnEventReader::ReadStandard(const FtraceEventView& view) {
+  const Tid current{view.pid.value_or(0)};
+  switch (view.kind) {
+    case perfetto::FtraceEvent::kSchedSwitch:
+      return ReadSwitch(view.body);
+    case perfetto::FtraceEvent::kSchedWaking: {
+      WakingEvent event;
+      event.wakee = Tid{Int32Field(view.body, perfetto::SchedWakeup::kPid)};
+      event.waker = current;
+      event.context = WakerContext::kTask;
+      return event;
+    }
+    case perfetto::FtraceEvent::kSchedWakeup:
+    case perfetto::FtraceEvent::kSchedWakeupNew:
+      return ReadWakeup(view.body, view.kind == perfetto::FtraceEvent::kSchedWakeupNew);
+    case perfetto::FtraceEvent::kSchedMigrateTask:
+      return ReadMigrate(view.body);
+    case perfetto::FtraceEvent::kTaskNewtask: {
+      const int32_t child = Int32Field(view.body, perfetto::TaskNewtask::kPid);
+      return ForkEvent{current, Tid{child}, Tgid{child}};
+    }
+    case perfetto::FtraceEvent::kSchedProcessExit:
+      return ExitEvent{Tid{Int32Field(view.body, perfetto::SchedProcessExit::kPid)}};
+    case perfetto::FtraceEvent::kTaskRename:
+      return ReadName(view.body);
+    default:
+      return std::nullopt;
+  }
+}
+
+bool OwnEventReader::ReadGeneric(const FtraceEventView& view) {
+  absl::string_view name;
+  facts_.clear();
+  ProtoReader reader(view.body);
+  for (ProtoField field; reader.Next(&field);) {
+    if (field.number == perfetto::GenericEvent::kEventName) name = field.bytes;
+    if (field.number != perfetto::GenericEvent::kField) continue;
+    GenericFact fact;
+    ProtoReader inner(field.bytes);
+    for (ProtoField part; inner.Next(&part);) {
+      if (part.number == perfetto::GenericField::kName) fact.name = part.bytes;
+      if (part.number == perfetto::GenericField::kStrValue) fact.text = part.bytes;
+      if (part.number == perfetto::GenericField::kIntValue ||
+          part.number == perfetto::GenericField::kUintValue) {
+        fact.number = part.Int64();
+      }
+    }
+    if (inner.malformed()) return false;
+    facts_.push_back(fact);
+  }
+  if (reader.malformed()) return false;
+  bool understood = true;
+  SchedEvent* last = has_last_ ? &events_->back() : nullptr;
+  if (last != nullptr && last->time_ns != view.time_ns) last = nullptr;
+  if (!CompleteEvent(name, facts_, last, &understood)) {
+    std::optional<SchedEventBody> body = StandaloneEvent(name, facts_);
+    has_last_ = body && CpusAreGood(*body) && !full();
+    if (!has_last_) return false;
+    Push(view, *std::move(body));
+    last = &events_->back();
+  }
+  if (last == nullptr || !understood) return false;
+  for (const GenericFact& fact : facts_) {
+    if (fact.name != "seq") continue;
+    last->sequence = static_cast<uint64_t>(fact.number.value_or(0));
+    cpu_->next_sequence = last->sequence + 1;
+  }
+  if (const auto* event = std::get_if<SwitchEvent>(&last->body)) cpu_->stolen = event->stolen;
+  return true;
+}
+
+}  // namespace whylate

@@ -1,0 +1,247 @@
+#include "analysis/import/trace_dat_events.h"
+
+#include <event-parse.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace whylate {
+namespace {
+
+constexpr size_t kNoField = 6;  // the last slot, always null
+
+// kernel/softirq.c, softirq_to_name.
+constexpr const char* kSoftIrqs[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+                                     "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+// The kernel's TRACE_FLAG_NMI, which libtraceevent does not name.
+constexpr int kFlagNmi = 0x40;
+
+std::optional<WakerContext> ContextOfRecord(tep_handle* tep, tep_record* record) {
+  const int flags = tep_data_flags(tep, record);
+  if (flags < 0) return std::nullopt;
+  if ((flags & kFlagNmi) != 0) return WakerContext::kNmi;
+  if ((flags & TRACE_FLAG_HARDIRQ) != 0) return WakerContext::kHardIrq;
+  if ((flags & TRACE_FLAG_SOFTIRQ) != 0) return WakerContext::kSoftIrq;
+  return WakerContext::kTask;
+}
+
+}  // namespace
+
+TraceDatEvents::TraceDatEvents(tep_handle* tep, EventCollector* collector, absl::string_view kernel)
+    : tep_(tep), collector_(collector), layout_(LayoutOfKernel(kernel)) {
+  if (layout_ == StateLayout::kIndices) collector_->Note("states of a 4.14 kernel are indices");
+}
+
+std::optional<int64_t> TraceDatEvents::FirstNs(CpuId cpu) const {
+  auto found = streams_.find(cpu);
+  if (found == streams_.end()) return std::nullopt;
+  return found->second.first_ns;
+}
+
+std::optional<int64_t> TraceDatEvents::LastNs(CpuId cpu) const {
+  auto found = streams_.find(cpu);
+  if (found == streams_.end()) return std::nullopt;
+  return found->second.last_ns;
+}
+
+bool TraceDatEvents::ToldLoss(CpuId cpu) const {
+  auto found = streams_.find(cpu);
+  return found != streams_.end() && found->second.told_loss;
+}
+
+const TraceDatEvents::Format& TraceDatEvents::FormatOf(int32_t id) {
+  struct Row {
+    const char* event;
+    Kind kind;
+    const char* fields[6];
+  };
+  static constexpr Row kRows[] = {
+      {"sched_switch",
+       Kind::kSwitch,
+       {"prev_comm", "prev_pid", "prev_prio", "next_comm", "next_pid", "next_prio"}},
+      {"sched_waking", Kind::kWaking, {"comm", "pid", "prio", "target_cpu", "success"}},
+      {"sched_wakeup", Kind::kWakeup, {"comm", "pid", "prio", "target_cpu", "success"}},
+      {"sched_wakeup_new", Kind::kWakeupNew, {"comm", "pid", "prio", "target_cpu", "success"}},
+      {"sched_migrate_task", Kind::kMigrate, {"comm", "pid", "prio", "orig_cpu", "dest_cpu"}},
+      {"sched_process_fork", Kind::kFork, {"parent_comm", "parent_pid", "child_comm", "child_pid"}},
+      {"sched_process_exit", Kind::kExit, {"comm", "pid", "prio"}},
+      {"task_rename", Kind::kRename, {"newcomm", "pid"}},
+      {"irq_handler_entry", Kind::kHardEntry, {"name", "irq"}},
+      {"irq_handler_exit", Kind::kHardExit, {}},
+      {"softirq_entry", Kind::kSoftEntry, {"vec"}},
+      {"softirq_exit", Kind::kSoftExit, {}},
+  };
+  auto [found, is_new] = formats_.try_emplace(id);
+  Format& format = found->second;
+  if (!is_new) return format;
+  tep_event* event = tep_find_event(tep_, id);
+  if (event == nullptr || event->name == nullptr) return format;
+  for (const Row& row : kRows) {
+    if (absl::string_view(row.event) != event->name) continue;
+    format.kind = row.kind;
+    for (size_t i = 0; i < std::size(row.fields); ++i) {
+      if (row.fields[i] != nullptr) format.fields[i] = tep_find_any_field(event, row.fields[i]);
+    }
+    // A seventh, for the event that has one.
+    if (row.kind == Kind::kSwitch)
+      format.fields[kNoField] = tep_find_any_field(event, "prev_state");
+  }
+  return format;
+}
+
+std::optional<int64_t> TraceDatEvents::Number(const At& at, size_t index) const {
+  const tep_format_field* field = at.format->fields[index];
+  if (field == nullptr || field->offset < 0 || field->size <= 0 ||
+      field->offset > at.record->size - field->size) {
+    return std::nullopt;
+  }
+  unsigned long long value = 0;
+  if (tep_read_number_field(at.format->fields[index], at.record->data, &value) != 0) {
+    return std::nullopt;
+  }
+  int64_t number = static_cast<int64_t>(value);
+  if ((field->flags & TEP_FIELD_IS_SIGNED) != 0 && field->size == 4) {
+    number = static_cast<int32_t>(value);
+  }
+  return number;
+}
+
+absl::string_view TraceDatEvents::Text(const At& at, size_t index) const {
+  const tep_format_field* field = at.format->fields[index];
+  if (field == nullptr || field->offset < 0 || field->size <= 0 ||
+      field->offset > at.record->size - field->size) {
+    return "";
+  }
+  int64_t offset = field->offset;
+  int64_t size = field->size;
+  if ((field->flags & TEP_FIELD_IS_DYNAMIC) != 0) {
+    // Where the text is, and its length, in the halves of a word.
+    const int64_t location = Number(at, index).value_or(0);
+    offset = location & 0xffff;
+    size = (location >> 16) & 0xffff;
+    if (offset > at.record->size - size) return "";
+  }
+  const absl::string_view text(static_cast<const char*>(at.record->data) + offset,
+                               static_cast<size_t>(size));
+  return text.substr(0, text.find('\0'));
+}
+
+std::optional<TracedTask> TraceDatEvents::Task(const At& at, size_t name, size_t tid,
+                                               size_t priority) const {
+  const std::optional<int64_t> number = Number(at, tid);
+  if (!number.has_value() || *number > std::numeric_limits<int32_t>::max()) return std::nullopt;
+  TracedTask task{.tid = Tid{static_cast<int32_t>(std::max<int64_t>(*number, -1))},
+                  .name = Text(at, name)};
+  if (priority != kNoField) {
+    const std::optional<int64_t> value = Number(at, priority);
+    if (value.has_value()) {
+      task.priority = static_cast<int32_t>(std::clamp<int64_t>(*value, -2, 1000));
+    }
+  }
+  return task;
+}
+
+void TraceDatEvents::Switch(const At& at) {
+  const std::optional<TracedTask> prev = Task(at, 0, 1, 2);
+  const std::optional<TracedTask> next = Task(at, 3, 4, 5);
+  const std::optional<int64_t> number = Number(at, kNoField);
+  contexts_.Reset(at.cpu);
+  if (!prev.has_value() || !next.has_value()) return collector_->Seen(at.time_ns, at.cpu);
+  PrevState state;
+  if (number.has_value()) {
+    const uint32_t raw = static_cast<uint32_t>(*number & 0xffffffff);
+    // Without a kernel's release, what it records on its own tells no less.
+    state = PrevStateOfNumber(raw, layout_.value_or(LayoutOfLargest(raw)));
+  }
+  collector_->Switch(at.time_ns, at.cpu, *prev, state.out, state.flags, *next);
+}
+
+void TraceDatEvents::Wake(const At& at, tep_record* record) {
+  const std::optional<TracedTask> wakee = Task(at, 0, 1, 2);
+  if (!wakee.has_value() || Number(at, 4) == 0) return collector_->Seen(at.time_ns, at.cpu);
+  if (at.format->kind == Kind::kWaking) {
+    const TracedWaker waker = contexts_.Waker(at.cpu, Tid{std::max(tep_data_pid(tep_, record), 0)},
+                                              ContextOfRecord(tep_, record));
+    return collector_->Waking(at.time_ns, at.cpu, *wakee, waker);
+  }
+  std::optional<CpuId> target;
+  if (const auto cpu = Number(at, 3); cpu.has_value() && *cpu >= 0 && *cpu < CpuSet::kMaxCpus) {
+    target = CpuId{static_cast<int32_t>(*cpu)};
+  }
+  collector_->Wakeup(at.time_ns, at.cpu, *wakee, target, at.format->kind == Kind::kWakeupNew);
+}
+
+void TraceDatEvents::Others(const At& at) {
+  const Kind kind = at.format->kind;
+  auto cpu_at = [&](size_t field) {
+    const int64_t cpu = Number(at, field).value_or(-1);
+    return CpuId{static_cast<int32_t>(std::clamp<int64_t>(cpu, -1, CpuSet::kMaxCpus))};
+  };
+  if (kind == Kind::kMigrate) {
+    const std::optional<TracedTask> task = Task(at, 0, 1, 2);
+    if (task.has_value()) collector_->Migrate(at.time_ns, at.cpu, *task, cpu_at(3), cpu_at(4));
+  } else if (kind == Kind::kFork) {
+    const std::optional<TracedTask> parent = Task(at, 0, 1, kNoField);
+    const std::optional<TracedTask> child = Task(at, 2, 3, kNoField);
+    if (parent.has_value() && child.has_value()) {
+      collector_->Fork(at.time_ns, at.cpu, *parent, *child);
+    }
+  } else if (kind == Kind::kExit) {
+    const std::optional<TracedTask> task = Task(at, 0, 1, 2);
+    if (task.has_value()) collector_->Exit(at.time_ns, at.cpu, *task);
+  } else if (kind == Kind::kRename) {
+    const std::optional<TracedTask> task = Task(at, 0, 1, kNoField);
+    if (task.has_value()) {
+      collector_->Name(at.time_ns, at.cpu, *task, std::nullopt, /*is_kernel_thread=*/false);
+    }
+  } else if (kind == Kind::kHardEntry) {
+    const int64_t irq = Number(at, 1).value_or(-1);
+    contexts_.HardEntry(at.cpu, static_cast<int32_t>(irq & 0x7fffffff), Text(at, 0));
+  } else if (kind == Kind::kHardExit) {
+    contexts_.HardExit(at.cpu);
+  } else if (kind == Kind::kSoftEntry) {
+    const int64_t vector = Number(at, 0).value_or(-1);
+    const bool is_known = vector >= 0 && vector < static_cast<int64_t>(std::size(kSoftIrqs));
+    contexts_.SoftEntry(at.cpu, is_known ? kSoftIrqs[vector] : "");
+  } else if (kind == Kind::kSoftExit) {
+    contexts_.SoftExit(at.cpu);
+  }
+  collector_->Seen(at.time_ns, at.cpu);
+}
+
+void TraceDatEvents::Record(tep_record* record) {
+  ++records_;
+  if (record->data == nullptr || record->size <= 0 || record->cpu < 0 ||
+      record->cpu >= CpuSet::kMaxCpus ||
+      record->ts > static_cast<unsigned long long>(std::numeric_limits<int64_t>::max())) {
+    return;
+  }
+  At at;
+  at.time_ns = static_cast<int64_t>(record->ts);
+  at.cpu = CpuId{record->cpu};
+  at.record = record;
+  auto [stream, is_first] = streams_.try_emplace(at.cpu, Stream{at.time_ns, at.time_ns, false});
+  if (record->missed_events != 0) {
+    std::optional<int64_t> begin_ns;
+    if (!is_first) begin_ns = std::min(stream->second.last_ns, at.time_ns);
+    // Negative: how many is not known.
+    const long long count = std::max<long long>(record->missed_events, 0);
+    collector_->Lost(at.cpu, begin_ns, at.time_ns, static_cast<uint64_t>(count));
+    contexts_.Reset(at.cpu);
+    stream->second.told_loss = true;
+  }
+  stream->second.last_ns = at.time_ns;
+  at.format = &FormatOf(tep_data_type(tep_, record));
+  switch (at.format->kind) {
+    case Kind::kSwitch:
+      return Switch(at);
+    case Kind::kWaking:
+    case Kind::kWakeup:
+    case Kind::kWakeupNew:
+      return Wake(at, record);
+    default:
+      return Others(at);
+  }
+}
+
+}  // namespace whylate

@@ -1,0 +1,209 @@
+#include "analysis/report/perfetto_frames.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "analysis/model/perfetto_facts.h"
+#include "analysis/model/perfetto_fields.h"
+#include "analysis/report/escape.h"
+#include "analysis/report/perfetto_tracks.h"
+#include "analysis/report/words.h"
+
+namespace whylate {
+namespace {
+
+void AnnotateParts(const std::vector<Part>& parts, DebugAnnotations& annotations) {
+  for (const Part& part : parts) annotations.Int(absl::StrCat(ToString(part.kind), "_ns"), part.ns);
+}
+
+void AnnotateOccupant(const Occupant& occupant, DebugAnnotations& entry) {
+  entry.Text("task", EscapeForTerminal(occupant.task));
+  if (occupant.tid) entry.Int("tid", occupant.tid->value);
+  entry.Text("role", EscapeForTerminal(occupant.role.ToString()));
+  entry.Int("cpu", occupant.cpu.value);
+  entry.Int("start_ns", occupant.start_ns);
+  entry.Int("end_ns", occupant.end_ns);
+  entry.Text("decision", ToString(occupant.decision));
+  AnnotateParts(occupant.parts, entry);
+}
+
+void AnnotateMigration(const Migration& migration, DebugAnnotations& entry) {
+  entry.Int("from", migration.from.value);
+  entry.Int("to", migration.to.value);
+  entry.Int("time_ns", migration.time_ns);
+}
+
+void AnnotateSegment(const Segment& segment, DebugAnnotations& annotations) {
+  if (segment.decision) annotations.Text("decision", ToString(*segment.decision));
+  if (segment.cpu) annotations.Int("cpu", segment.cpu->value);
+  if (!segment.waker.empty()) annotations.Text("waker", EscapeForTerminal(segment.waker));
+  if (!segment.reason.empty()) annotations.Text("reason", EscapeForTerminal(segment.reason));
+  if (segment.repaired) annotations.Bool("repaired", true);
+  if (!segment.occupants.empty()) {
+    annotations.Int("avoidable_ns", segment.avoidable_ns);
+    annotations.Int("avoidable_sched_idle_ns", segment.avoidable_sched_idle_ns);
+    annotations.Int("possibly_avoidable_ns", segment.possibly_avoidable_ns);
+    annotations.Int("not_balanced_ns", segment.not_balanced_ns);
+    annotations.Array("occupants", [&](DebugAnnotations& array) {
+      for (const Occupant& occupant : segment.occupants) {
+        array.Dictionary("", [&](DebugAnnotations& entry) { AnnotateOccupant(occupant, entry); });
+      }
+    });
+  }
+  if (!segment.migrations.empty()) {
+    annotations.Array("migrations", [&](DebugAnnotations& array) {
+      for (const Migration& migration : segment.migrations) {
+        array.Dictionary("", [&](DebugAnnotations& entry) { AnnotateMigration(migration, entry); });
+      }
+    });
+  }
+  AnnotateParts(segment.parts, annotations);
+}
+
+void AnnotateVerdict(const Verdict& verdict, DebugAnnotations& annotations) {
+  annotations.Text("why", VerdictInWords(verdict));
+  annotations.Dictionary("verdict", [&](DebugAnnotations& entry) {
+    entry.Text("subject", EscapeForTerminal(verdict.subject));
+    entry.Text("kind", EscapeForTerminal(verdict.kind));
+    if (verdict.decision) entry.Text("decision", ToString(*verdict.decision));
+    entry.Bool("sufficient", verdict.sufficient);
+    entry.Int("margin_ns", verdict.margin_ns);
+    entry.Text("confidence", ToString(verdict.confidence));
+    entry.Int("repaired_ns", verdict.repaired_ns);
+  });
+}
+
+class FrameTracks {
+ public:
+  FrameTracks(const Recording& recording, PacketStream& packets)
+      : recording_(recording), packets_(packets) {
+    FindWakings();
+    std::optional<Tgid> tgid;
+    std::string name;
+    for (const SchedEvent& event : recording.events) {
+      const auto* binding = std::get_if<TaskNameEvent>(&event.body);
+      if (binding == nullptr || binding->task != recording.watched) continue;
+      if (binding->tgid) tgid = binding->tgid;
+      name = EscapeForTerminal(binding->name);
+    }
+    if (!tgid) return;
+    packets.ThreadTrack(kWatchedThreadTrack, {tgid->value, recording.watched.value, name});
+    parent_ = kWatchedThreadTrack;
+  }
+
+  void Write(const Frame& frame, const Miss* miss) {
+    const int64_t end_ns = std::max(frame.release_ns, frame.completion_ns);
+    const uint64_t track = TrackFor(frame.release_ns, end_ns);
+    packets_.SliceBegin(
+        frame.release_ns, track,
+        absl::StrCat(miss == nullptr ? "frame " : "late frame ", frame.index),
+        [&](DebugAnnotations& annotations) { AnnotateFrame(frame, miss, annotations); });
+    if (miss != nullptr) {
+      for (const Segment& segment : miss->segments) WriteSegment(segment, track);
+    }
+    packets_.SliceEnd(end_ns, track);
+  }
+
+ private:
+  void FindWakings() {
+    for (size_t i = 0; i < recording_.events.size(); ++i) {
+      const auto* waking = std::get_if<WakingEvent>(&recording_.events[i].body);
+      if (waking != nullptr && waking->wakee == recording_.watched) wakings_.push_back(i);
+    }
+  }
+
+  void AnnotateFrame(const Frame& frame, const Miss* miss, DebugAnnotations& annotations) const {
+    annotations.Int(perfetto::kFrame, frame.index);
+    annotations.Int("release_ns", frame.release_ns);
+    annotations.Int("start_ns", frame.start_ns);
+    annotations.Int("completion_ns", frame.completion_ns);
+    annotations.Int("cpu_ns", frame.cpu_ns);
+    annotations.Int("demand_ns", frame.demand_ns);
+    if (recording_.frames.pacing != Pacing::kBackToBack) {
+      annotations.Int("deadline_ns", recording_.frames.DeadlineNs(frame.index));
+    }
+    if (miss == nullptr) return;
+    annotations.Int("dropped", miss->dropped);
+    if (miss->verdict) AnnotateVerdict(*miss->verdict, annotations);
+  }
+
+  // The first track whose last frame is over; a new one where none is.
+  uint64_t TrackFor(int64_t begin_ns, int64_t end_ns) {
+    size_t lane = 0;
+    while (lane < ends_.size() && ends_[lane] > begin_ns) ++lane;
+    const uint64_t track = kFirstFrameTrack + lane;
+    if (lane == ends_.size()) {
+      ends_.push_back(end_ns);
+      std::string name = absl::StrCat(perfetto::AsciiOfBytes(recording_.workload), " frames");
+      if (lane > 0) absl::StrAppend(&name, ", overlapping ", lane);
+      packets_.Track(track, parent_, name);
+    }
+    ends_[lane] = end_ns;
+    return track;
+  }
+
+  void WriteSegment(const Segment& segment, uint64_t track) {
+    FlowEnds flow;
+    flow.arrives = WriteWaker(segment);
+    packets_.SliceBegin(
+        segment.start_ns, track, ToString(segment.kind),
+        [&](DebugAnnotations& annotations) { AnnotateSegment(segment, annotations); }, flow);
+    packets_.SliceEnd(std::max(segment.start_ns, segment.end_ns), track);
+  }
+
+  // The arrow's begin, for a segment that begins at a waking of the watched task.
+  std::optional<uint64_t> WriteWaker(const Segment& segment) {
+    const auto at = std::lower_bound(
+        wakings_.begin(), wakings_.end(), segment.start_ns,
+        [&](size_t i, int64_t time_ns) { return recording_.events[i].time_ns < time_ns; });
+    if (at == wakings_.end()) return std::nullopt;
+    const SchedEvent& event = recording_.events[*at];
+    if (event.time_ns != segment.start_ns) return std::nullopt;
+    if (flows_++ == 0) packets_.Track(kWakersTrack, parent_, "woken by");
+    const auto& waking = std::get<WakingEvent>(event.body);
+    const uint64_t flow = kFirstFlow + flows_;
+    const std::string name = segment.waker.empty() ? absl::StrCat(perfetto::WordOf(waking.context),
+                                                                  " on tid ", waking.waker.value)
+                                                   : EscapeForTerminal(segment.waker);
+    packets_.Instant(event.time_ns, kWakersTrack, name,
+                     [&](DebugAnnotations& annotations) {
+                       annotations.Int("tid", waking.waker.value);
+                       annotations.Int("cpu", event.cpu.value);
+                       annotations.Text("context", perfetto::WordOf(waking.context));
+                     },
+                     {.leaves = flow, .arrives = {}});
+    return flow;
+  }
+
+  const Recording& recording_;
+  PacketStream& packets_;
+  uint64_t parent_ = kRootTrack;
+  std::vector<int64_t> ends_;    // of the last frame, by track
+  std::vector<size_t> wakings_;  // of the watched task, among the recording's events
+  uint64_t flows_ = 0;
+};
+
+}  // namespace
+
+void WriteFrames(const Recording& recording, const Explanation* explanation,
+                 PacketStream& packets) {
+  FrameTracks tracks(recording, packets);
+  // Misses are in the order of the frames.
+  size_t next_miss = 0;
+  for (const Frame& frame : recording.frames.frames) {
+    const Miss* miss = nullptr;
+    if (explanation != nullptr && next_miss < explanation->misses.size() &&
+        explanation->misses[next_miss].frame.index == frame.index) {
+      miss = &explanation->misses[next_miss++];
+    }
+    tracks.Write(frame, miss);
+  }
+}
+
+}  // namespace whylate

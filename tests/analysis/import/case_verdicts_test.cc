@@ -1,0 +1,243 @@
+// What the analysis says of traces that people published, against what is known of each of them.
+// Skips where the traces are not there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "analysis/attribution/activations.h"
+#include "userspace/cli/trace_file.h"
+
+namespace whylate {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::Field;
+using ::testing::HasSubstr;
+
+constexpr int64_t kUs = 1'000;
+constexpr int64_t kMs = 1'000'000;
+
+class CaseVerdictsTest : public testing::Test {
+ protected:
+  // The one case whose name begins with `id`; skips the test where it is absent.
+  void Open(const std::string& id, const std::string& file) {
+    std::error_code ignored;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(WHYLATE_CASES_DIRECTORY, ignored)) {
+      if (entry.path().filename().string().rfind(id + "-", 0) != 0) continue;
+      const std::string path = (entry.path() / file).string();
+      absl::StatusOr<ImportedTrace> opened = OpenTrace(path);
+      ASSERT_TRUE(opened.ok()) << opened.status();
+      trace_ = *std::move(opened);
+      return;
+    }
+    GTEST_SKIP() << "no case " << id << " in " << WHYLATE_CASES_DIRECTORY;
+  }
+
+  Analysis Analyze(const std::string& task = "", size_t worst = 10) const {
+    ActivationOptions options;
+    options.task = task;
+    options.worst = worst;
+    return AnalyzeActivations(trace_.recording, options);
+  }
+
+  // The activation of `tid` woken at `us`, in microseconds of the trace's clock.
+  std::optional<Activation> WokenAt(int32_t tid, int64_t us) const {
+    for (const Activation& activation : Analyze(absl::StrCat(tid), 100'000).activations) {
+      if (activation.waking_ns && *activation.waking_ns / kUs == us) return activation;
+    }
+    return std::nullopt;
+  }
+
+  ImportedTrace trace_;
+};
+
+// A task's time among the occupants of the waits of an activation.
+int64_t BehindNs(const Activation& activation, int32_t tid) {
+  int64_t ns = 0;
+  for (const Segment& segment : activation.segments) {
+    for (const Occupant& occupant : segment.occupants) {
+      if (occupant.tid == Tid{tid}) ns += occupant.end_ns - occupant.start_ns;
+    }
+  }
+  return ns;
+}
+
+// From the waking to the first switch-in, in whole microseconds.
+int64_t LatencyUs(const Activation& activation) {
+  return (*activation.running_ns - *activation.waking_ns) / kUs;
+}
+
+int64_t PossiblyAvoidableNs(const Activation& activation) {
+  int64_t ns = 0;
+  for (const Segment& segment : activation.segments) ns += segment.possibly_avoidable_ns;
+  return ns;
+}
+
+// A real-time shell ran without a switch; two late wake-ups are its doing.
+TEST_F(CaseVerdictsTest, T01) {
+  ASSERT_NO_FATAL_FAILURE(Open("T01", "trace.dat"));
+  if (IsSkipped()) return;
+  const Analysis analysis = Analyze();
+  ASSERT_GE(analysis.activations.size(), 2u);
+  EXPECT_EQ(analysis.activations[0].tid, Tid{9});
+  EXPECT_EQ(analysis.activations[1].tid, Tid{8});
+  EXPECT_NEAR(static_cast<double>(LatencyUs(analysis.activations[0])), 23'916, 1);
+  EXPECT_NEAR(static_cast<double>(LatencyUs(analysis.activations[1])), 23'898, 1);
+  for (size_t i = 0; i < 2; ++i) {
+    ASSERT_TRUE(analysis.activations[i].verdict.has_value());
+    EXPECT_EQ(analysis.activations[i].verdict->subject, "bash");
+    EXPECT_EQ(analysis.activations[i].verdict->decision, Decision::kHigherClass);
+    const Occupant& occupant = analysis.activations[i].segments[0].occupants[0];
+    EXPECT_EQ(occupant.tid, Tid{1181});
+    EXPECT_EQ(occupant.standing.rt_priority, 30);
+    EXPECT_EQ(analysis.activations[i].segments[0].standing.sched_class, SchedClass::kFair);
+  }
+}
+
+TEST_F(CaseVerdictsTest, T02) {
+  ASSERT_NO_FATAL_FAILURE(Open("T02", "trace.dat"));
+  if (IsSkipped()) return;
+  EXPECT_THAT(trace_.notes, Contains(HasSubstr("no wake-up events")));
+  int64_t longest_ns = 0;
+  const Segment* longest = nullptr;
+  const Analysis analysis = Analyze("", 100'000);
+  for (const Activation& activation : analysis.activations) {
+    EXPECT_FALSE(activation.waking_ns.has_value());
+    for (const Segment& segment : activation.segments) {
+      if (segment.kind != SegmentKind::kPreempted) continue;
+      if (segment.end_ns - segment.start_ns <= longest_ns) continue;
+      longest_ns = segment.end_ns - segment.start_ns;
+      longest = &segment;
+    }
+  }
+  ASSERT_NE(longest, nullptr);
+  EXPECT_EQ(longest_ns / kUs, 1293);
+  EXPECT_EQ(longest->start_ns / kUs, 852'655'303'157);
+}
+
+TEST_F(CaseVerdictsTest, T04) {
+  ASSERT_NO_FATAL_FAILURE(Open("T04", "trace.dat"));
+  if (IsSkipped()) return;
+  EXPECT_THAT(trace_.notes, Contains(HasSubstr("no wake-up events")));
+  const Analysis analysis = Analyze();
+  ASSERT_GE(analysis.activations.size(), 2u);
+  EXPECT_EQ(analysis.activations[0].tid, Tid{91});
+  EXPECT_EQ(analysis.activations[0].wait_ns / kUs, 526);
+  EXPECT_LE(analysis.activations[1].wait_ns, 1);  // switched out by the last event
+}
+
+TEST_F(CaseVerdictsTest, T10) {
+  ASSERT_NO_FATAL_FAILURE(Open("T10", "input-trace.txt"));
+  if (IsSkipped()) return;
+  const Analysis disk = Analyze("jbd2/sda2-8");
+  ASSERT_FALSE(disk.activations.empty());
+  EXPECT_EQ(disk.activations[0].tid, Tid{1383});
+  EXPECT_EQ(LatencyUs(disk.activations[0]), 397);
+  EXPECT_EQ(disk.activations[0].verdict->subject, "wakeup");
+  EXPECT_EQ(disk.activations[0].verdict->decision, Decision::kIdleExit);
+  const Analysis rcu = Analyze("rcu_preempt");
+  ASSERT_GE(rcu.activations.size(), 2u);
+  EXPECT_EQ(LatencyUs(rcu.activations[0]), 319);
+  EXPECT_EQ(rcu.activations[0].verdict->subject, "sshd");
+  EXPECT_GT(BehindNs(rcu.activations[0], 1585), 300 * kUs);
+  EXPECT_EQ(LatencyUs(rcu.activations[1]), 222);
+  EXPECT_GT(BehindNs(rcu.activations[1], 1715), 0);
+}
+
+TEST_F(CaseVerdictsTest, T12) {
+  ASSERT_NO_FATAL_FAILURE(Open("T12", "trace.html"));
+  if (IsSkipped()) return;
+  const Activation rcu = Analyze("rcu_preempt").activations.at(0);
+  EXPECT_EQ(LatencyUs(rcu), 4542);
+  EXPECT_EQ(rcu.verdict->subject, "mdss_fb0");
+  EXPECT_GT(BehindNs(rcu, 3660), 4 * kMs);
+  EXPECT_GT(BehindNs(rcu, 87), 0);
+  const Activation rcuop = Analyze("10").activations.at(0);
+  EXPECT_EQ(LatencyUs(rcuop), 2650);
+  EXPECT_GT(BehindNs(rcuop, 2074), 2 * kMs);
+  EXPECT_GT(BehindNs(rcuop, 627), 0);
+  const Activation binder = Analyze("2074").activations.at(0);
+  EXPECT_EQ(binder.verdict->subject, "RenderThread");
+  const Segment* longest = &binder.segments.front();
+  for (const Segment& segment : binder.segments) {
+    if (segment.end_ns - segment.start_ns > longest->end_ns - longest->start_ns) longest = &segment;
+  }
+  EXPECT_EQ(longest->kind, SegmentKind::kPreempted);
+  EXPECT_EQ((longest->end_ns - longest->start_ns) / kUs, 3165);
+  EXPECT_EQ(longest->cpu, CpuId{5});
+  // Idle CPUs were about, and nobody knows whether it was allowed to use them.
+  EXPECT_EQ(longest->avoidable_ns, 0);
+  EXPECT_GT(PossiblyAvoidableNs(binder), 3 * kMs);
+}
+
+TEST_F(CaseVerdictsTest, T18) {
+  ASSERT_NO_FATAL_FAILURE(Open("T18", "input.txt"));
+  if (IsSkipped()) return;
+  const std::optional<Activation> rcuc = WokenAt(53, 46'299'705);
+  ASSERT_TRUE(rcuc.has_value());
+  EXPECT_EQ(LatencyUs(*rcuc), 23);
+  EXPECT_EQ(rcuc->verdict->decision, Decision::kIdleExit);
+  const std::optional<Activation> rcu = WokenAt(11, 46'299'750);
+  ASSERT_TRUE(rcu.has_value());
+  EXPECT_EQ(LatencyUs(*rcu), 10);
+  EXPECT_EQ(rcu->verdict->subject, "ksoftirqd/7");
+}
+
+// Two tasks of one name: the tid tells who waited behind whom.
+TEST_F(CaseVerdictsTest, T19) {
+  ASSERT_NO_FATAL_FAILURE(Open("T19", "input.txt"));
+  if (IsSkipped()) return;
+  const std::optional<Activation> task = WokenAt(535, 403'401'633);
+  ASSERT_TRUE(task.has_value());
+  EXPECT_EQ(LatencyUs(*task), 780);
+  EXPECT_EQ(BehindNs(*task, 538) / kUs, 773);
+  EXPECT_EQ(task->verdict->subject, "big-task");
+  EXPECT_EQ(task->verdict->decision, Decision::kNoPreempt);
+}
+
+// Not preempted by the idle task, and not without a wait.
+TEST_F(CaseVerdictsTest, T20) {
+  ASSERT_NO_FATAL_FAILURE(Open("T20", "input.txt"));
+  if (IsSkipped()) return;
+  const std::optional<Activation> grep = WokenAt(1677, 103'010'411);
+  ASSERT_TRUE(grep.has_value());
+  EXPECT_GE(grep->wait_ns, 19 * kUs);
+  EXPECT_EQ(grep->verdict->subject, "wakeup");
+  EXPECT_THAT(grep->segments, Each(Field(&Segment::kind, testing::Ne(SegmentKind::kPreempted))));
+}
+
+TEST_F(CaseVerdictsTest, T29) {
+  ASSERT_NO_FATAL_FAILURE(Open("T29", "input.txt"));
+  if (IsSkipped()) return;
+  EXPECT_THAT(trace_.notes, Contains(HasSubstr("no wake-up events")));
+  const Activation journal = Analyze("systemd-journal").activations.at(0);
+  EXPECT_EQ(journal.wait_ns / kUs, 122);
+  EXPECT_EQ(journal.verdict->subject, "in:imuxsock");
+  EXPECT_EQ(journal.verdict->decision, Decision::kUndetermined);
+  EXPECT_EQ(Analyze("5229").activations.at(0).wait_ns / kUs, 10);
+  const Activation rsyslog = Analyze("rs:main Q:Reg").activations.at(0);
+  EXPECT_EQ(rsyslog.tid, Tid{945});
+  EXPECT_EQ((rsyslog.end_ns - rsyslog.start_ns) / kUs, 103);
+}
+
+TEST_F(CaseVerdictsTest, T31) {
+  ASSERT_NO_FATAL_FAILURE(Open("T31", "input.txt"));
+  if (IsSkipped()) return;
+  const std::optional<Activation> task = WokenAt(1127, 2'772'154'381);
+  ASSERT_TRUE(task.has_value());
+  EXPECT_EQ(LatencyUs(*task), 41);
+  EXPECT_EQ(task->verdict->subject, "kworker/u8:0");
+  EXPECT_EQ(BehindNs(*task, 1119) / kUs, 41);
+}
+
+}  // namespace
+}  // namespace whylate

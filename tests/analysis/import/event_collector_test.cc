@@ -1,0 +1,296 @@
+#include "analysis/import/event_collector.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "analysis/timeline/timeline.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/support/status_matchers.h"
+
+namespace whylate {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+constexpr CpuId kCpu0{0};
+constexpr CpuId kCpu1{1};
+
+TracedTask Task(int32_t tid, absl::string_view name, std::optional<int32_t> priority = 120) {
+  return {.tid = Tid{tid}, .name = name, .priority = priority};
+}
+TracedTask Idle() { return Task(0, "swapper/0"); }
+
+// The bindings of a recording, in order: "time tid name".
+std::vector<std::string> Names(const Recording& recording) {
+  std::vector<std::string> names;
+  for (const SchedEvent& event : recording.events) {
+    const auto* name = std::get_if<TaskNameEvent>(&event.body);
+    if (name == nullptr) continue;
+    names.push_back(std::to_string(event.time_ns) + " " + std::to_string(name->task.value) + " " +
+                    name->name);
+  }
+  return names;
+}
+
+template <typename Event>
+std::vector<const Event*> All(const Recording& recording) {
+  std::vector<const Event*> all;
+  for (const SchedEvent& event : recording.events) {
+    if (const auto* body = std::get_if<Event>(&event.body)) all.push_back(body);
+  }
+  return all;
+}
+
+// The states that a task is in, one letter each: Running, Queued, Waking, Blocked, Throttled,
+// eXited, ? unknown.
+std::string States(const Recording& recording, int32_t tid) {
+  const Timeline timeline(recording);
+  std::string states;
+  for (const TaskSpan& span : timeline.spans().Spans(timeline.TaskAt(Tid{tid}, 0))) {
+    states += "?RQWBTX"[static_cast<size_t>(span.state)];
+  }
+  return states;
+}
+
+TEST(StandingOfPriority, FollowsTheKernelsRanges) {
+  EXPECT_EQ(StandingOfPriority(Tid{1}, -1).sched_class, SchedClass::kDeadline);
+  EXPECT_EQ(StandingOfPriority(Tid{1}, 0).rt_priority, 99);
+  EXPECT_EQ(StandingOfPriority(Tid{1}, 98).rt_priority, 1);
+  EXPECT_EQ(StandingOfPriority(Tid{1}, 100).nice, -20);
+  EXPECT_EQ(StandingOfPriority(Tid{1}, 139).nice, 19);
+  EXPECT_EQ(StandingOfPriority(Tid{1}, 140), TaskStanding());
+  EXPECT_EQ(StandingOfPriority(Tid{1}, std::nullopt), TaskStanding());
+  EXPECT_EQ(StandingOfPriority(Tid{0}, 120).sched_class, SchedClass::kIdle);
+}
+
+TEST(EventCollector, OrdersEventsAndNumbersEachCpuWithoutHoles) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(30, kCpu1, Task(2, ""), SwitchOut::kBlocked, 1, Idle());
+  collector.Switch(10, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, ""));
+  collector.Switch(20, kCpu0, Task(1, ""), SwitchOut::kBlocked, 1, Idle());
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  const std::vector<SchedEvent>& events = trace->recording.events;
+  ASSERT_THAT(events, SizeIs(3));
+  EXPECT_TRUE(std::is_sorted(events.begin(), events.end(), Before));
+  EXPECT_EQ(events[0].sequence, 1u);
+  EXPECT_EQ(events[1].sequence, 2u);
+  EXPECT_EQ(events[2].sequence, 1u);
+  EXPECT_EQ(trace->recording.begin_ns, 10);
+  EXPECT_EQ(trace->recording.end_ns, 31);
+  EXPECT_EQ(trace->recording.trace->events, 3u);
+  EXPECT_EQ(trace->recording.trace->source, "made");
+  EXPECT_THAT(trace->recording.cpus, SizeIs(2));
+  EXPECT_THAT(trace->notes, Not(Contains(HasSubstr("order"))));
+}
+
+TEST(EventCollector, SortsWhatIsOutOfOrderStablyAndSaysSoOnce) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(20, kCpu0, Task(1, ""), SwitchOut::kRunnable, 0, Task(2, ""));
+  collector.Switch(10, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, ""));
+  collector.Switch(20, kCpu0, Task(2, ""), SwitchOut::kBlocked, 1, Task(3, ""));
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  const auto switches = All<SwitchEvent>(trace->recording);
+  ASSERT_THAT(switches, SizeIs(3));
+  EXPECT_EQ(switches[0]->next, Tid{1});
+  EXPECT_EQ(switches[1]->next, Tid{2});
+  EXPECT_EQ(switches[2]->next, Tid{3});
+  EXPECT_THAT(trace->notes, Contains("1 events were out of time order: sorted"));
+}
+
+TEST(EventCollector, BindsANameOnlyWhereItChanges) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(10, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "sh"));
+  collector.Switch(20, kCpu0, Task(1, "sh"), SwitchOut::kBlocked, 1, Idle());
+  collector.Switch(30, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "<...>"));
+  collector.Switch(40, kCpu0, Task(1, "cc1"), SwitchOut::kBlocked, 1, Idle());
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_THAT(Names(trace->recording), ElementsAre("10 1 sh", "40 1 cc1"));
+}
+
+TEST(EventCollector, BindsNamesRightWhenOneCpuComesAfterTheOther) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(10, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "sh"));
+  collector.Switch(40, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "cc1"));
+  collector.Switch(20, kCpu1, Idle(), SwitchOut::kRunnable, 0, Task(1, "sh"));
+  collector.Switch(50, kCpu1, Idle(), SwitchOut::kRunnable, 0, Task(1, "cc1"));
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_THAT(Names(trace->recording), ElementsAre("10 1 sh", "40 1 cc1"));
+}
+
+TEST(EventCollector, NamesTheNextLifeOfATid) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(10, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "sh"));
+  collector.Switch(20, kCpu0, Task(1, "sh"), SwitchOut::kExited, 32, Idle());
+  collector.Wakeup(30, kCpu0, Task(1, "sh"), kCpu0, /*is_new=*/true);
+  collector.Switch(40, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "sh"));
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_THAT(Names(trace->recording), ElementsAre("10 1 sh", "30 1 sh"));
+  const Timeline timeline(trace->recording);
+  EXPECT_EQ(timeline.tasks().NameAt(timeline.TaskAt(Tid{1}, 40), 40), "sh");
+}
+
+TEST(EventCollector, KeepsWhatAnEarlierNameToldOfTheTask) {
+  EventCollector collector("made", ImportLimits());
+  collector.Name(0, kCpu0, Task(2, "kthreadd"), Tgid{2}, /*is_kernel_thread=*/true);
+  collector.Switch(10, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(2, "kthreadd"));
+  collector.Switch(20, kCpu1, Idle(), SwitchOut::kRunnable, 0, Task(2, "kthreadd"));
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  const auto names = All<TaskNameEvent>(trace->recording);
+  ASSERT_THAT(names, SizeIs(1));
+  EXPECT_EQ(names[0]->tgid, Tgid{2});
+  EXPECT_TRUE(names[0]->is_kernel_thread);
+}
+
+//        0   10       40      60
+// CPU 0  T---i--------------- T      waking at 10 - 5, wakeup at 40: T slept at 10
+TEST(EventCollector, ARunnableTaskDoesNotLeaveForIdle) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(0, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  collector.Waking(5, kCpu1, Task(1, "t"), {.tid = Tid{9}});
+  collector.Switch(10, kCpu0, Task(1, "t"), SwitchOut::kRunnable, 0, Idle());
+  collector.Wakeup(40, kCpu0, Task(1, "t"), kCpu0, false);
+  collector.Switch(60, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_EQ(All<SwitchEvent>(trace->recording)[1]->out, SwitchOut::kBlocked);
+  EXPECT_EQ(States(trace->recording, 1), "RWQR");
+}
+
+//        0   10       60
+// CPU 0  T---i--------T      no wake-up, though the trace has those of others
+TEST(EventCollector, ARunnableTaskThatLeftForIdleAndCameBackUnwokenWasThrottled) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(0, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  collector.Switch(10, kCpu0, Task(1, "t"), SwitchOut::kRunnable, 0x100, Idle());
+  collector.Wakeup(40, kCpu0, Task(2, "u"), kCpu1, false);
+  collector.Switch(60, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_EQ(All<SwitchEvent>(trace->recording)[1]->out, SwitchOut::kThrottled);
+  EXPECT_THAT(trace->notes, Contains(HasSubstr("throttled")));
+}
+
+TEST(EventCollector, WithLostEventsTheWakeUpMayBeAmongThem) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(0, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  collector.Switch(10, kCpu0, Task(1, "t"), SwitchOut::kRunnable, 0, Idle());
+  collector.Wakeup(40, kCpu0, Task(2, "u"), kCpu1, false);
+  collector.Switch(60, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  collector.Lost(kCpu1, 45, 50, 1);
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_EQ(All<SwitchEvent>(trace->recording)[1]->out, SwitchOut::kBlocked);
+}
+
+TEST(EventCollector, TheIdleTasksOwnStateMeansNothing) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(10, kCpu0, Idle(), SwitchOut::kBlocked, 2, Task(1, "t"));
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_EQ(All<SwitchEvent>(trace->recording)[0]->out, SwitchOut::kRunnable);
+}
+
+TEST(EventCollector, WhomTheLastEventBringsOntoACpuIsSeenToRun) {
+  EventCollector collector("made", ImportLimits());
+  collector.Wakeup(10, kCpu0, Task(1, "t"), kCpu0, false);
+  collector.Switch(20, kCpu0, Task(2, "u"), SwitchOut::kRunnable, 0, Task(1, "t"));
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_EQ(States(trace->recording, 1), "QR");
+}
+
+TEST(EventCollector, LossesWithoutBoundsReachToTheEnds) {
+  EventCollector collector("made", ImportLimits());
+  collector.Seen(5, kCpu0);
+  collector.Switch(1'000'000, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  collector.Lost(kCpu0, std::nullopt, 7, 3);
+  collector.Lost(kCpu1, 9, std::nullopt, 0);
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_THAT(trace->recording.losses,
+              ElementsAre(LossInterval{kCpu0, 5, 7, 3}, LossInterval{kCpu1, 9, 1'000'001, 0}));
+  EXPECT_EQ(trace->recording.trace->lost, 3u);
+  EXPECT_THAT(trace->notes, Contains("events lost on CPU 0 between 0.000000 s and 0.000000 s: 3"));
+  EXPECT_THAT(trace->notes, Contains("events lost on CPU 1 between 0.000000 s and 0.001000 s"));
+}
+
+TEST(EventCollector, SaysOnceWhatTheTraceCannotTell) {
+  EventCollector collector("made", ImportLimits());
+  collector.Note("states of a 4.14 kernel are indices");
+  collector.Note("states of a 4.14 kernel are indices");
+  collector.Switch(10, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  collector.Switch(10, kCpu1, Idle(), SwitchOut::kRunnable, 0, Task(2, "u"));
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_THAT(
+      trace->notes,
+      UnorderedElementsAre("states of a 4.14 kernel are indices",
+                           "no wake-up events: when a sleeping task became runnable is not known",
+                           "no affinity: idle CPUs make a wait possibly avoidable",
+                           "scheduling classes follow from the priorities"));
+}
+
+TEST(EventCollector, WithoutPrioritiesThereAreNoClasses) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(10, kCpu0, Task(2, "u", {}), SwitchOut::kBlocked, 1, Task(1, "t", {}));
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_EQ(All<SwitchEvent>(trace->recording)[0]->next_standing, TaskStanding());
+  EXPECT_THAT(trace->notes, Contains("no priorities: scheduling classes are not known"));
+}
+
+TEST(EventCollector, ATraceWithoutSchedulerEventsIsNoTrace) {
+  EventCollector collector("made", ImportLimits());
+  collector.Seen(10, kCpu0);
+  collector.Name(10, kCpu0, Task(1, "t"), std::nullopt, false);
+  EXPECT_THAT(collector.Finish(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no sched_switch")));
+}
+
+TEST(EventCollector, StopsKeepingAtTheLimitAndSaysSo) {
+  EventCollector collector("made", {.events = 2, .names = 10, .unpacked_bytes = 10});
+  for (int i = 0; i < 5; ++i) {
+    collector.Switch(i, kCpu0, Task(1, ""), SwitchOut::kBlocked, 1, Task(2, ""));
+  }
+  EXPECT_TRUE(collector.full());
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_THAT(trace->recording.events, SizeIs(2));
+  EXPECT_THAT(trace->notes, Contains("too many events: the first 2 are kept, 3 are not"));
+}
+
+TEST(EventCollector, LeavesOutWhatNoTraceCanHold) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(-1, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  collector.Switch(1, CpuId{8192}, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  collector.Switch(1, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(-5, "t"));
+  collector.Wakeup(1, kCpu0, Task(1, "t"), CpuId{-2}, false);
+  EXPECT_THAT(collector.Finish(), Not(IsOk()));
+
+  EventCollector other("made", ImportLimits());
+  other.Switch(INT64_MAX, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  other.Switch(1, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  auto trace = other.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_THAT(trace->recording.cpus, SizeIs(1));
+  EXPECT_THAT(trace->notes, Contains(HasSubstr("1 events with an impossible time")));
+}
+
+}  // namespace
+}  // namespace whylate
