@@ -40,6 +40,7 @@ void AnnotateTrace(const TraceFacts& facts, DebugAnnotations& annotations) {
     entry.Uint("lost", facts.lost);
     entry.Uint("recursion_misses", facts.recursion_misses);
     entry.Bool("has_steal_clock", facts.has_steal_clock);
+    entry.Bool("has_timers", facts.has_timers);
   });
 }
 
