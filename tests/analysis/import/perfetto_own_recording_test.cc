@@ -28,7 +28,7 @@ using testing::StartsWith;
 
 std::string JsonOf(const Recording& recording) {
   Json cell;
-  AddExplanation(Explain(recording), recording.frames.origin_ns, cell);
+  AddExplanation(Explain(recording), recording.frames, cell);
   return cell.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
