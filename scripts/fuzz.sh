@@ -6,12 +6,12 @@ set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 readonly BUILD=$root/build-fuzz
-readonly FUZZERS=(report_json_fuzzer capture_fuzzer ftrace_text_fuzzer perf_script_fuzzer
-  trace_dat_layout_fuzzer)
+readonly FUZZERS=(report_json_fuzzer capture_fuzzer perfetto_fuzzer ftrace_text_fuzzer
+  perf_script_fuzzer trace_dat_layout_fuzzer)
 
 cmake -S "$root" -B "$BUILD" -G Ninja -DWHYLATE_FUZZ=ON -DCMAKE_C_COMPILER=clang \
   -DCMAKE_CXX_COMPILER=clang++ >&2
-cmake --build "$BUILD" --target "${FUZZERS[@]}" whylate >&2
+cmake --build "$BUILD" --target "${FUZZERS[@]}" make_perfetto_seeds whylate >&2
 for fuzzer in "${FUZZERS[@]}"; do
   corpus=$BUILD/corpus/$fuzzer
   mkdir -p "$corpus"
@@ -24,6 +24,9 @@ for fuzzer in "${FUZZERS[@]}"; do
       -d 200ms -o "$session/s" --quiet >&2 || true
     cp "$session/s/report.json" "$corpus/seed"
     rm -r "$session"
+  fi
+  if [[ $fuzzer == perfetto_fuzzer && ! -e $corpus/foreign ]]; then
+    "$BUILD/tests/make_perfetto_seeds" "$corpus"
   fi
   echo "$fuzzer: ${1:-600} s"
   (cd "$BUILD" && "tests/$fuzzer" -max_total_time="${1:-600}" -timeout=20 -rss_limit_mb=4096 \

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "analysis/import/perfetto_foreign.h"
 #include "analysis/import/perfetto_own_recording.h"
 #include "analysis/import/perfetto_proto.h"
 #include "analysis/model/perfetto_fields.h"
@@ -63,7 +64,7 @@ absl::StatusOr<ImportedTrace> ImportPerfetto(absl::string_view bytes, const Impo
                                                    " bytes that do not begin with a packet"));
   }
   if (IsOwnRecording(bytes, limits)) return ReadOwnRecording(bytes, limits);
-  return absl::InvalidArgumentError("a Perfetto trace, but no whylate recording");
+  return ReadForeignPerfetto(bytes, limits);
 }
 
 }  // namespace whylate

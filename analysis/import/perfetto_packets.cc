@@ -79,6 +79,9 @@ class PacketWalk {
         case perfetto::Packet::kFtraceStats:
           packet.ftrace_stats = field.bytes;
           break;
+        case perfetto::Packet::kSystemInfo:
+          packet.system_info = field.bytes;
+          break;
         case perfetto::Packet::kTrackEvent:
           packet.track_event = field.bytes;
           break;
@@ -157,6 +160,8 @@ bool ReadFtraceEvent(absl::string_view bytes, FtraceEventView* event) {
       event->time_ns = field.Int64();
     } else if (field.number == perfetto::FtraceEvent::kPid) {
       event->pid = field.Int32();
+    } else if (field.number == perfetto::FtraceEvent::kCommonFlags) {
+      event->flags = field.value;
     }
   }
   return !reader.malformed();

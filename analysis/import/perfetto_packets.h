@@ -19,6 +19,7 @@ struct PerfettoPacket {
   absl::string_view process_tree;
   absl::string_view clock_snapshot;
   absl::string_view ftrace_stats;
+  absl::string_view system_info;
   absl::string_view track_event;
 };
 
@@ -43,8 +44,9 @@ PerfettoPacketSummary ForEachPacket(absl::string_view bytes, const ImportLimits&
 // One event of a bundle.
 struct FtraceEventView {
   int64_t time_ns = 0;
-  std::optional<int32_t> pid;  // the task current on the CPU
-  uint32_t kind = 0;           // the number of its field in FtraceEvent; 0: none that is a message
+  std::optional<int32_t> pid;     // the task current on the CPU
+  std::optional<uint64_t> flags;  // common_flags
+  uint32_t kind = 0;  // the number of its field in FtraceEvent; 0: none that is a message
   absl::string_view body;
 };
 

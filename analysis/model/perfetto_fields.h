@@ -29,6 +29,7 @@ struct Packet {
     kTrackEvent = 11,
     kSequenceFlags = 13,
     kFtraceStats = 34,
+    kSystemInfo = 45,
     kCompressedPackets = 50,  // zlib, of a Trace
     kTimestampClockId = 58,
     kTrackDescriptor = 60,
@@ -85,6 +86,14 @@ struct CompactSched {
   };
 };
 
+// common/system_info.proto
+struct SystemInfo {
+  enum : uint32_t { kUtsname = 1 };
+};
+struct Utsname {
+  enum : uint32_t { kRelease = 3 };
+};
+
 // ftrace/ftrace_stats.proto
 struct FtraceStats {
   enum : uint32_t { kPhase = 1, kCpuStats = 2 };
@@ -99,6 +108,7 @@ struct FtraceEvent {
   enum : uint32_t {
     kTimestamp = 1,
     kPid = 2,  // of the task current on the CPU: a tid
+    kCommonFlags = 5,
     kSchedSwitch = 4,
     kSchedWakeup = 17,
     kSchedWaking = 20,
@@ -113,6 +123,10 @@ struct FtraceEvent {
     kGeneric = 327,
     kSchedMigrateTask = 491,
   };
+  // TRACE_FLAG_* of common_flags (include/linux/trace_events.h)
+  static constexpr uint64_t kFlagHardIrq = 0x08;
+  static constexpr uint64_t kFlagSoftIrq = 0x10;
+  static constexpr uint64_t kFlagNmi = 0x40;
 };
 
 // ftrace/sched.proto
