@@ -6,7 +6,8 @@ set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 readonly BUILD=$root/build-fuzz
-readonly FUZZERS=(report_json_fuzzer capture_fuzzer perfetto_fuzzer)
+readonly FUZZERS=(report_json_fuzzer capture_fuzzer perfetto_fuzzer ftrace_text_fuzzer
+  perf_script_fuzzer trace_dat_layout_fuzzer)
 
 cmake -S "$root" -B "$BUILD" -G Ninja -DWHYLATE_FUZZ=ON -DCMAKE_C_COMPILER=clang \
   -DCMAKE_CXX_COMPILER=clang++ >&2
@@ -14,6 +15,8 @@ cmake --build "$BUILD" --target "${FUZZERS[@]}" make_perfetto_seeds whylate >&2
 for fuzzer in "${FUZZERS[@]}"; do
   corpus=$BUILD/corpus/$fuzzer
   mkdir -p "$corpus"
+  seeds=$root/tests/fuzz/seeds/$fuzzer
+  if [[ -d $seeds ]]; then cp -n "$seeds"/* "$corpus"; fi
   if [[ $fuzzer == report_json_fuzzer && ! -e $corpus/seed ]]; then
     # A real report, so that the fuzzer begins behind the schema.
     session=$(mktemp -d)

@@ -16,6 +16,8 @@ constexpr int64_t kLastTimeNs = std::numeric_limits<int64_t>::max() / 4;
 // The kernel's names are shorter; a command line is not.
 constexpr size_t kLongestName = 255;
 constexpr size_t kMostLossNotes = 8;
+// The analysis looks at each of them for each CPU. Past it, a CPU's last one grows.
+constexpr size_t kMostLosses = 50'000;
 
 std::string Seconds(int64_t time_ns) {
   return absl::StrFormat("%d.%06d", time_ns / 1'000'000'000, time_ns % 1'000'000'000 / 1000);
@@ -197,7 +199,7 @@ void EventCollector::Lost(CpuId cpu, std::optional<int64_t> begin_ns, std::optio
   if (!Possible(begin, cpu, {}) || end < begin || end > kLastTimeNs) return;
   std::vector<LossInterval>& losses = trace_.recording.losses;
   CpuStream& stream = cpus_[cpu];
-  if (losses.size() >= limits_.names && stream.last_loss.has_value()) {
+  if (losses.size() >= kMostLosses && stream.last_loss.has_value()) {
     LossInterval& last = losses[*stream.last_loss];
     last.begin_ns = std::min(last.begin_ns, begin);
     last.end_ns = std::max(last.end_ns, end);

@@ -109,7 +109,10 @@ void AddStats(const TraceDatLayout& layout, const TraceDatEvents& events,
                                    " events were overwritten"));
     }
     if (stats.unread > 0) {
-      collector->Lost(cpu, events.LastNs(cpu), std::nullopt, stats.unread);
+      // From past its last record, so that whoever that brought onto the CPU is seen to run.
+      std::optional<int64_t> begin_ns = events.LastNs(cpu);
+      if (begin_ns.has_value()) ++*begin_ns;
+      collector->Lost(cpu, begin_ns, std::nullopt, stats.unread);
       collector->Note(absl::StrCat("the recording ended with ", stats.unread,
                                    " events unread in the buffer of CPU ", cpu.value));
     }

@@ -1,7 +1,14 @@
-// Reads a trace.dat in a child process: its library was not made for hostile files.
+// Reads a trace.dat in a child process with limits, because the library that decodes it was not made
+// for hostile files (see analysis/import/trace_dat.h).
+//
+//   ASSIGN_OR_RETURN(ImportedTrace trace, ReadTraceDatInChild("trace.dat", TraceDatLimits()));
+//
+// The caller has one thread. Blocks until the child is gone, which takes no longer than
+// `wall_seconds`; the child does not outlive the caller.
 #ifndef WHYLATE_USERSPACE_CLI_TRACE_DAT_CHILD_H_
 #define WHYLATE_USERSPACE_CLI_TRACE_DAT_CHILD_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -9,9 +16,18 @@
 
 namespace whylate {
 
-// The child's memory, CPU time, files and wall time are limited; a crash or a hang of the library is
-// an error. The process must have no other threads.
-absl::StatusOr<ImportedTrace> ImportTraceDatInChild(const std::string& path);
+struct TraceDatLimits {
+  ImportLimits import;
+  uint64_t memory_bytes = uint64_t{4} << 30;  // address space
+  uint64_t file_bytes = uint64_t{8} << 30;    // of each file that a compressed trace is unpacked to
+  uint32_t cpu_seconds = 120;
+  uint32_t wall_seconds = 600;
+};
+
+// The errors of ImportTraceDat(), and InvalidArgument, in one line, where the child crashed or came
+// to a limit.
+absl::StatusOr<ImportedTrace> ReadTraceDatInChild(const std::string& path,
+                                                  const TraceDatLimits& limits);
 
 }  // namespace whylate
 

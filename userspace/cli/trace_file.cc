@@ -4,20 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "absl/status/status.h"
-#include "absl/strings/escaping.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
-#include "analysis/import/ftrace_text.h"
-#include "analysis/import/perf_script.h"
-#include "analysis/import/perfetto.h"
+#include "analysis/import/open_trace.h"
 #include "analysis/model/status_macros.h"
 #include "userspace/cli/trace_dat_child.h"
 #include "userspace/platform/unique_fd.h"
@@ -26,23 +20,6 @@ namespace whylate {
 namespace {
 
 constexpr int64_t kMostBytes = int64_t{4} << 30;
-constexpr char kTraceDatMagic[] = "\x17\x08\x44tracing";
-constexpr size_t kShownBytes = 16;
-constexpr char kWhatToDo[] =
-    "; what can be read: trace.dat, Perfetto traces, ftrace and trace-cmd report text, systrace "
-    "HTML, perf "
-    "script text";
-
-struct Format {
-  bool (*looks_like)(absl::string_view bytes);
-  absl::StatusOr<ImportedTrace> (*import)(absl::string_view bytes, const ImportLimits& limits);
-};
-
-// Asked in this order.
-constexpr std::array kFormats = {Format{LooksLikePerfetto, ImportPerfetto},
-                                 Format{LooksLikeFtraceText, ImportFtraceText},
-                                 Format{LooksLikePerfScript, ImportPerfScript}};
-
 absl::Status Failed(const std::string& path, const std::string& why) {
   return absl::FailedPreconditionError(absl::StrCat("read the trace '", path, "': ", why));
 }
@@ -79,20 +56,17 @@ absl::StatusOr<std::string> ReadRegularFile(const std::string& path) {
 
 absl::StatusOr<ImportedTrace> OpenTrace(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string bytes, ReadRegularFile(path));
-  if (absl::StartsWith(bytes, kTraceDatMagic)) {
-    absl::StatusOr<ImportedTrace> trace = ImportTraceDatInChild(path);
-    if (!trace.ok()) return Failed(path, std::string(trace.status().message()));
-    return trace;
+  const absl::StatusOr<TraceFormat> format = TellTraceFormat(bytes);
+  if (!format.ok()) {
+    return Failed(path, absl::StrCat(format.status().message(),
+                                     "; what can be read: trace.dat, Perfetto traces, ftrace and "
+                                     "trace-cmd report text, systrace HTML, perf script text"));
   }
-  for (const Format& format : kFormats) {
-    if (!format.looks_like(bytes)) continue;
-    absl::StatusOr<ImportedTrace> trace = format.import(bytes, ImportLimits());
-    if (!trace.ok()) return Failed(path, std::string(trace.status().message()));
-    return trace;
-  }
-  const std::string begin = absl::CHexEscape(absl::string_view(bytes).substr(0, kShownBytes));
-  return Failed(path, absl::StrCat("it is no trace of a known format, it begins with \"", begin,
-                                   "\"", kWhatToDo));
+  absl::StatusOr<ImportedTrace> trace = *format == TraceFormat::kTraceDat
+                                            ? ReadTraceDatInChild(path, TraceDatLimits())
+                                            : ImportTraceBytes(bytes, ImportLimits());
+  if (!trace.ok()) return Failed(path, std::string(trace.status().message()));
+  return trace;
 }
 
 }  // namespace whylate

@@ -157,7 +157,8 @@ TEST_F(Cases, T02SwitchesAlone) {
   EXPECT_EQ(Us(longest), 1293);
   EXPECT_EQ(RunningAt(longest.cpu.value, 852655.3040), Tid{636});
   EXPECT_EQ(Us(LongestWaits(recording(), 2)[1]), 1293);  // 1292.6
-  EXPECT_EQ(recording().trace->lost, 9u);                // 0, 1, 1 and 7 left unread
+  EXPECT_EQ(PreemptedWaits(), 115u);
+  EXPECT_EQ(recording().trace->lost, 9u);  // 0, 1, 1 and 7 left unread
 }
 
 TEST_F(Cases, T04NothingLate) {

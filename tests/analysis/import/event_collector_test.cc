@@ -230,6 +230,18 @@ TEST(EventCollector, LossesWithoutBoundsReachToTheEnds) {
   EXPECT_THAT(trace->notes, Contains("events lost on CPU 1 between 0.000000 s and 0.001000 s"));
 }
 
+TEST(EventCollector, ALossPastTheirLimitWidensTheLastOfItsCpu) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(0, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  collector.Seen(1'000'000, kCpu0);
+  for (int i = 0; i < 60'000; ++i) collector.Lost(kCpu0, i, i + 1, 1);
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  ASSERT_THAT(trace->recording.losses, SizeIs(50'000));
+  EXPECT_EQ(trace->recording.losses.back(), (LossInterval{kCpu0, 49'999, 60'000, 10'001}));
+  EXPECT_EQ(trace->recording.trace->lost, 60'000u);
+}
+
 TEST(EventCollector, SaysOnceWhatTheTraceCannotTell) {
   EventCollector collector("made", ImportLimits());
   collector.Note("states of a 4.14 kernel are indices");

@@ -78,7 +78,7 @@ TEST_F(TraceDat, LossesOfThePagesAndOfTheCountersAreTold) {
   EXPECT_THAT(trace->recording.losses,
               testing::UnorderedElementsAre(
                   LossInterval{CpuId{1}, 1000, 1500, 12}, LossInterval{CpuId{0}, 1000, 1000, 3},
-                  LossInterval{CpuId{0}, 9'000'000'000, 9'000'000'001, 7}));
+                  LossInterval{CpuId{0}, 9'000'000'001, 9'000'000'001, 7}));
   EXPECT_THAT(trace->notes, Contains("ring overrun on CPU 0: 3 events were overwritten"));
 }
 
