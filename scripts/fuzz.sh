@@ -1,7 +1,7 @@
 #!/bin/bash
 # Fuzzes each parser for a while (libFuzzer with address and undefined-behaviour sanitizers); needs
 # clang and libclang-rt. Stops at the first finding and leaves its input in the build directory.
-#   scripts/fuzz.sh [SECONDS_EACH]      default: 600
+#   scripts/fuzz.sh [SECONDS_EACH [FUZZER..]]      default: 600, all
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -9,10 +9,15 @@ readonly BUILD=$root/build-fuzz
 readonly FUZZERS=(report_json_fuzzer capture_fuzzer perfetto_fuzzer ftrace_text_fuzzer
   perf_script_fuzzer trace_dat_layout_fuzzer)
 
+readonly SECONDS_EACH=${1:-600}
+shift || true
+fuzzers=("$@")
+(($# > 0)) || fuzzers=("${FUZZERS[@]}")
+
 cmake -S "$root" -B "$BUILD" -G Ninja -DWHYLATE_FUZZ=ON -DCMAKE_C_COMPILER=clang \
   -DCMAKE_CXX_COMPILER=clang++ >&2
 cmake --build "$BUILD" --target "${FUZZERS[@]}" make_perfetto_seeds whylate >&2
-for fuzzer in "${FUZZERS[@]}"; do
+for fuzzer in "${fuzzers[@]}"; do
   corpus=$BUILD/corpus/$fuzzer
   mkdir -p "$corpus"
   seeds=$root/tests/fuzz/seeds/$fuzzer
@@ -28,7 +33,7 @@ for fuzzer in "${FUZZERS[@]}"; do
   if [[ $fuzzer == perfetto_fuzzer && ! -e $corpus/foreign ]]; then
     "$BUILD/tests/make_perfetto_seeds" "$corpus"
   fi
-  echo "$fuzzer: ${1:-600} s"
-  (cd "$BUILD" && "tests/$fuzzer" -max_total_time="${1:-600}" -timeout=20 -rss_limit_mb=4096 \
+  echo "$fuzzer: $SECONDS_EACH s"
+  (cd "$BUILD" && "tests/$fuzzer" -max_total_time="$SECONDS_EACH" -timeout=20 -rss_limit_mb=4096 \
     -print_final_stats=1 -verbosity=0 "$corpus")
 done

@@ -7,7 +7,7 @@ packages=(g++ cmake ninja-build pkg-config libabsl-dev nlohmann-json3-dev libpro
   libgtest-dev libgmock-dev libtraceevent-dev libtracecmd-dev libbpf-dev zlib1g-dev libelf-dev clang
   bpftool)
 if [[ "${1:-build}" == test ]]; then
-  packages+=(shellcheck clang-format e2fsprogs qemu-system-x86 busybox-static cpio)
+  packages+=(shellcheck clang-format libclang-rt-14-dev e2fsprogs qemu-system-x86 busybox-static cpio)
 fi
 
 missing=()

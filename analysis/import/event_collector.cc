@@ -27,24 +27,6 @@ bool IsKnownName(absl::string_view name) { return !name.empty() && name != "<...
 
 }  // namespace
 
-TaskStanding StandingOfPriority(Tid tid, const std::optional<int32_t>& priority) {
-  TaskStanding standing;
-  if (tid == Tid{0}) {
-    standing.sched_class = SchedClass::kIdle;
-  } else if (!priority.has_value()) {
-    return standing;
-  } else if (*priority == -1) {
-    standing.sched_class = SchedClass::kDeadline;
-  } else if (*priority >= 0 && *priority < 99) {
-    standing.sched_class = SchedClass::kRealTime;
-    standing.rt_priority = 99 - *priority;
-  } else if (*priority >= 100 && *priority < 140) {
-    standing.sched_class = SchedClass::kFair;
-    standing.nice = *priority - 120;
-  }
-  return standing;
-}
-
 EventCollector::EventCollector(std::string format, const ImportLimits& limits) : limits_(limits) {
   trace_.format = std::move(format);
 }

@@ -46,9 +46,6 @@ struct TracedWaker {
   std::string source_name = "";
 };
 
-// The standing that a kernel priority alone tells: class and priority or nice; of tid 0, idle.
-TaskStanding StandingOfPriority(Tid tid, const std::optional<int32_t>& priority);
-
 class EventCollector {
  public:
   EventCollector(std::string format, const ImportLimits& limits);

@@ -33,7 +33,7 @@ WakeupEvent ReadWakeup(absl::string_view body, bool is_new) {
     if (field.number == perfetto::SchedWakeup::kPrio) priority = field.Int32();
     if (field.number == perfetto::SchedWakeup::kTargetCpu) event.target = CpuId{field.Int32()};
   }
-  event.standing = perfetto::StandingOfReportedPriority(event.wakee, priority);
+  event.standing = StandingOfPriority(event.wakee, priority);
   return event;
 }
 
@@ -134,8 +134,8 @@ SwitchEvent OwnEventReader::ReadSwitch(absl::string_view body) const {
     }
   }
   event.out = perfetto::OutOfReportedState(event.prev_state);
-  event.prev_standing = perfetto::StandingOfReportedPriority(event.prev, prev_priority);
-  event.next_standing = perfetto::StandingOfReportedPriority(event.next, next_priority);
+  event.prev_standing = StandingOfPriority(event.prev, prev_priority);
+  event.next_standing = StandingOfPriority(event.next, next_priority);
   event.stolen = cpu_->stolen;
   return event;
 }

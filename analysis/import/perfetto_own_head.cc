@@ -40,6 +40,7 @@ absl::Status ReadCell(const Annotations& annotations, CellFrames* frames) {
   frames->period.numerator_ns = NumberOf(annotations, perfetto::kPeriodNs);
   frames->period.denominator = NumberOf(annotations, perfetto::kPeriodDenominator);
   frames->origin_ns = NumberOf(annotations, perfetto::kOriginNs);
+  frames->has_unfinished = NumberOf(annotations, perfetto::kHasUnfinished) != 0;
   frames->end_ns = NumberOf(annotations, perfetto::kFramesEndNs);
   if (const Annotation* demands = Find(annotations, perfetto::kDemandNs)) {
     for (const Annotation& demand : demands->children) frames->demand_ns.push_back(demand.value);

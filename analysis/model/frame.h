@@ -44,10 +44,11 @@ struct Frame {
 
 struct CellFrames {
   Pacing pacing = Pacing::kSkip;
-  Period period;              // meaningless for kBackToBack
-  int64_t origin_ns = 0;      // release 0
-  int64_t end_ns = 0;         // releases at or after it do not belong to the cell
-  std::vector<Frame> frames;  // completed ones, in order
+  Period period;                // meaningless for kBackToBack
+  int64_t origin_ns = 0;        // release 0
+  int64_t end_ns = 0;           // releases at or after it do not belong to the cell
+  std::vector<Frame> frames;    // completed ones, in order
+  bool has_unfinished = false;  // one more was at work when the cell had ended, grace included
   // Demand of each release for kCarry (x), which varies; every other workload has one demand.
   std::vector<int64_t> demand_ns;
 

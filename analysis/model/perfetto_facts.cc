@@ -62,9 +62,7 @@ std::optional<uint8_t> HexDigit(char c) {
 
 constexpr int32_t kDeadlinePriority = -1;
 constexpr int32_t kHighestRealTime = 99;  // rt_priority 99 is priority 0
-constexpr int32_t kFirstFairPriority = 100;
 constexpr int32_t kNiceZero = 120;
-constexpr int32_t kLastFairPriority = 139;
 
 constexpr uint32_t kTaskReport = 0x7f;
 constexpr uint32_t kReportIdle = 0x80;
@@ -149,24 +147,6 @@ std::optional<int32_t> ReportedPriority(Tid tid, const TaskStanding& standing) {
       break;
   }
   return std::nullopt;
-}
-
-TaskStanding StandingOfReportedPriority(Tid tid, std::optional<int32_t> priority) {
-  TaskStanding standing;
-  if (tid == Tid{0}) {
-    standing.sched_class = SchedClass::kIdle;
-  } else if (!priority) {
-    standing.sched_class = SchedClass::kUnknown;
-  } else if (*priority < 0) {
-    standing.sched_class = SchedClass::kDeadline;
-  } else if (*priority < kHighestRealTime) {
-    standing.sched_class = SchedClass::kRealTime;
-    standing.rt_priority = kHighestRealTime - *priority;
-  } else if (*priority >= kFirstFairPriority && *priority <= kLastFairPriority) {
-    standing.sched_class = SchedClass::kFair;
-    standing.nice = *priority - kNiceZero;
-  }
-  return standing;
 }
 
 uint32_t ReportedState(SwitchOut out, uint32_t raw_state) {

@@ -3,7 +3,7 @@
 //
 //   AsciiOfBytes("a\xff%");                          // "a%FF%25": valid UTF-8 whatever came in
 //   BytesOfAscii("a%FF%25");                         // the bytes again
-//   StandingOfReportedPriority(Tid{7}, 50);          // real-time 49
+//   StandingOfPriority(Tid{7}, 50);          // real-time 49
 //   ReportedState(SwitchOut::kRunnable, 1);          // 0x100: preempted, as "R+"
 #ifndef WHYLATE_ANALYSIS_MODEL_PERFETTO_FACTS_H_
 #define WHYLATE_ANALYSIS_MODEL_PERFETTO_FACTS_H_
@@ -40,8 +40,6 @@ std::optional<RoleKind> RoleKindOf(absl::string_view word);
 // The kernel's priority of a standing: -1 deadline, 0..98 real-time, 100..139 fair by nice; 120 for
 // the idle task. Unset where it is not known.
 std::optional<int32_t> ReportedPriority(Tid tid, const TaskStanding& standing);
-// The standing that a priority alone tells.
-TaskStanding StandingOfReportedPriority(Tid tid, std::optional<int32_t> priority);
 
 // The state that sched_switch reports (include/trace/events/sched.h, 6.18): 0 or 0x100 for a task
 // that stays runnable, the latter where it was about to sleep; else the bits of TASK_REPORT, 0x80

@@ -231,7 +231,7 @@ struct DebugAnnotation {
 //   out        how prev left, where not as prev_state says (OutOfReportedState)
 //   state      prev_state as the kernel's own word, where not as sched_switch reports it
 //   prev_class, prev_rt, prev_nice, next_class, next_rt, next_nice
-//              a standing in full, where not as the priority says (StandingOfReportedPriority)
+//              a standing in full, where not as the priority says (StandingOfPriority)
 //   dl_server  1: the fair server picked next
 //   ran_ns     since prev came onto a CPU, by the kernel's own note
 //   queued_ns  since next was queued, by the kernel's own note
@@ -277,9 +277,10 @@ inline constexpr char kRun[] = "whylate_run";
 inline constexpr char kPacing[] = "whylate_pacing";  // "skip", "carry", "back_to_back"
 inline constexpr char kPeriodNs[] = "whylate_period_ns";
 inline constexpr char kPeriodDenominator[] = "whylate_period_denominator";
-inline constexpr char kOriginNs[] = "whylate_origin_ns";         // release 0
-inline constexpr char kFramesEndNs[] = "whylate_frames_end_ns";  // of the cell's releases
-inline constexpr char kDemandNs[] = "whylate_demand_ns";         // of each release, for x
+inline constexpr char kHasUnfinished[] = "whylate_has_unfinished";  // a frame, at the end
+inline constexpr char kOriginNs[] = "whylate_origin_ns";            // release 0
+inline constexpr char kFramesEndNs[] = "whylate_frames_end_ns";     // of the cell's releases
+inline constexpr char kDemandNs[] = "whylate_demand_ns";            // of each release, for x
 inline constexpr char kWatchedTid[] = "whylate_watched_tid";
 inline constexpr char kAllowedBefore[] = "whylate_allowed_before";  // CPUs, as a list
 inline constexpr char kAllowedAfter[] = "whylate_allowed_after";

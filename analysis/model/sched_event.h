@@ -47,6 +47,10 @@ struct TaskStanding {
   friend bool operator==(const TaskStanding&, const TaskStanding&) = default;
 };
 
+// What the kernel's priority alone tells of a standing (task_struct.prio: below 0 deadline, 0..98
+// real-time, 100..139 fair); tid 0 is the idle task's. Unknown for any other.
+TaskStanding StandingOfPriority(Tid tid, const std::optional<int32_t>& priority);
+
 // Cumulative time that this CPU has lost to each, where the kernel counts it.
 struct StolenTime {
   std::optional<int64_t> irq_ns;

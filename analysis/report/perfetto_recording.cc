@@ -26,6 +26,7 @@ void AnnotateFrames(const CellFrames& frames, DebugAnnotations& annotations) {
   annotations.Int(perfetto::kPeriodNs, frames.period.numerator_ns);
   annotations.Int(perfetto::kPeriodDenominator, frames.period.denominator);
   annotations.Int(perfetto::kOriginNs, frames.origin_ns);
+  annotations.Bool(perfetto::kHasUnfinished, frames.has_unfinished);
   annotations.Int(perfetto::kFramesEndNs, frames.end_ns);
   if (frames.demand_ns.empty()) return;
   annotations.Array(perfetto::kDemandNs, [&](DebugAnnotations& array) {

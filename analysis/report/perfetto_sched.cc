@@ -122,7 +122,7 @@ void SchedEventWriter::FullStanding(absl::string_view prefix, const TaskStanding
 
 void SchedEventWriter::Standing(absl::string_view prefix, Tid tid, const TaskStanding& standing) {
   const std::optional<int32_t> priority = perfetto::ReportedPriority(tid, standing);
-  if (standing == perfetto::StandingOfReportedPriority(tid, priority)) return;
+  if (standing == StandingOfPriority(tid, priority)) return;
   FullStanding(prefix, standing);
 }
 

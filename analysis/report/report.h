@@ -34,6 +34,7 @@ struct SessionOptions {
   std::string cpus;                         // list notation; "" for all
   std::string source;                       // "bpf", "none"; "" chooses by what this process may do
   int64_t buffer_bytes = int64_t{8} << 20;  // between the kernel and the reader of the trace
+  std::string record = "misses";  // what of the trace is kept in a file: "all", "misses", "none"
   std::string workdir = ".";
   std::string comment;
 };
@@ -74,6 +75,7 @@ struct Cell {
   std::optional<LoadProgress> load_progress;  // unset under load none
   Explanation explanation;
   std::optional<ObserverCost> observer;  // unset without a trace
+  std::string recording;                 // its file in the session directory; "" for none
 
   bool valid() const { return invalid.empty(); }
 };

@@ -53,6 +53,7 @@ Json OptionsJson(const SessionOptions& options) {
           {"cpus", options.cpus},
           {"source", options.source},
           {"buffer_bytes", options.buffer_bytes},
+          {"record", options.record},
           {"workdir", options.workdir},
           {"comment", options.comment}};
 }
@@ -73,6 +74,7 @@ SessionOptions OptionsFromJson(const Json& row) {
   options.cpus = row.at("cpus").get<std::string>();
   options.source = row.at("source").get<std::string>();
   options.buffer_bytes = row.at("buffer_bytes").get<int64_t>();
+  options.record = row.at("record").get<std::string>();
   options.workdir = row.at("workdir").get<std::string>();
   options.comment = row.at("comment").get<std::string>();
   return options;
@@ -200,7 +202,8 @@ Json CellJson(const Cell& cell) {
               {"cpu_per_demand", OptionalJson(cell.classic.cpu_per_demand)},
               {"load_progress", ProgressJson(cell.load_progress)},
               {"samples", SamplesJson(cell.frames)},
-              {"observer", ObserverJson(cell.observer)}};
+              {"observer", ObserverJson(cell.observer)},
+              {"recording", cell.recording.empty() ? Json(nullptr) : Json(cell.recording)}};
   AddExplanation(cell.explanation, cell.frames, row);
   return row;
 }
@@ -245,6 +248,7 @@ Cell CellFromJson(const Json& row) {
   if (cell.counts != FrameCounts{}) cell.classic = ComputeClassic(frames, cell.counts);
   cell.load_progress = ProgressFromJson(row.at("load_progress"));
   cell.observer = ObserverFromJson(row.at("observer"));
+  cell.recording = OptionalField<std::string>(row, "recording").value_or("");
   cell.explanation = ExplanationFromJson(row, frames.origin_ns);
   CompleteMisses(frames, cell.explanation);
   return cell;

@@ -3,8 +3,8 @@
 //   schema, label, version, run_id, started, finished (null while cells are missing), warnings[],
 //   host {name: text or null}, loops_per_ms,
 //   options {preset, workloads[], loads[], duration_ns, repeat, cpu_percent, interval_us,
-//     load_threads, load_command, bench_nice, load_nice, cpus, source, buffer_bytes, workdir,
-//     comment},
+//     load_threads, load_command, bench_nice, load_nice, cpus, source, buffer_bytes, record,
+//     workdir, comment},
 //   totals        of the cells with a trace: misses, delay, causes[], subjects[] as of a cell; null
 //                 where there is none
 //   cells[]:
@@ -22,6 +22,7 @@
 //       of equal length, one row per completed frame
 //     observer {wall_ns, bpf_run_ns, reader_cpu_ns, process_cpu_ns, captured_bytes}: what the trace
 //       cost while the cell ran; null without one
+//     recording   file in the session directory that holds its events, or null
 //     trace, misses[], causes[], subjects[]: see explanation_json.h
 //
 // A new key may appear at any time; one that is here keeps its meaning as long as the schema does.

@@ -146,7 +146,16 @@ std::string FactOr(const Report& report, absl::string_view key, const std::strin
   return otherwise;
 }
 
+// It was made from a recording, which says nothing of the session that it is of.
+bool IsOfRecording(const Report& report) { return report.run_id.empty(); }
+
 std::string Preamble(const Report& report) {
+  if (IsOfRecording(report)) {
+    return absl::StrFormat("recording %s, %g s, trace source: %s\n",
+                           EscapeForTerminal(report.label),
+                           static_cast<double>(report.options.duration_ns) / 1e9,
+                           EscapeForTerminal(report.options.source));
+  }
   std::string text = absl::StrFormat(
       "whylate %s, %s: kernel %s, %s CPUs (%s; virtualization: %s)\n",
       EscapeForTerminal(report.version), EscapeForTerminal(report.started),
@@ -208,7 +217,7 @@ std::string ReportToText(const Report& report) {
     }
   }
   if (report.cells.empty()) absl::StrAppend(&text, "\nno cell is finished\n");
-  if (report.finished.empty() && !report.cells.empty()) {
+  if (report.finished.empty() && !report.cells.empty() && !IsOfRecording(report)) {
     absl::StrAppend(&text, "\nthe session is not finished: whylate run --resume DIR goes on\n");
   }
   absl::StrAppend(&text, SessionCausesText(report), ObserverRow(report));

@@ -26,7 +26,7 @@ absl::Status CheckFrame(const CellFrames& cell, const Frame& frame, int64_t expe
 
 }  // namespace
 
-absl::StatusOr<FrameCounts> CountFrames(const CellFrames& cell, bool has_unfinished_frame) {
+absl::StatusOr<FrameCounts> CountFrames(const CellFrames& cell) {
   FrameCounts counts;
   int64_t next_index = 0;
   for (const Frame& frame : cell.frames) {
@@ -39,11 +39,11 @@ absl::StatusOr<FrameCounts> CountFrames(const CellFrames& cell, bool has_unfinis
   }
   counts.due = counts.met + counts.late + counts.dropped;
   if (cell.pacing == Pacing::kBackToBack) {
-    counts.censored = has_unfinished_frame ? 1 : 0;
+    counts.censored = cell.has_unfinished ? 1 : 0;
     return counts;
   }
   counts.censored = cell.ReleaseCount() - next_index;
-  if (counts.censored < 0 || (counts.censored > 0 && !has_unfinished_frame)) {
+  if (counts.censored < 0 || (counts.censored > 0 && !cell.has_unfinished)) {
     return absl::FailedPreconditionError(absl::StrCat("of ", cell.ReleaseCount(), " releases ",
                                                       counts.due, " are accounted for, ",
                                                       "and no unfinished frame explains the rest"));

@@ -27,7 +27,7 @@ struct FrameCounts {
 // Counts `cell`. FailedPrecondition, with the frame named, when the frames contradict the pacing:
 // one out of order, released early, or a release that is neither run, skipped nor blocked.
 // O(frames).
-absl::StatusOr<FrameCounts> CountFrames(const CellFrames& cell, bool has_unfinished_frame);
+absl::StatusOr<FrameCounts> CountFrames(const CellFrames& cell);
 
 }  // namespace whylate
 

@@ -65,6 +65,11 @@ struct Score {
 std::vector<TimeWindow> RunTimes(const WitnessRecording& witness, CpuId cpu,
                                  const std::set<Tid>& threads);
 
+// Of `times`, what passed while `workload` was on the runqueue of `home`, by the account of a witness:
+// each time it is woken it begins there, and it is away while it was switched in elsewhere last.
+std::vector<TimeWindow> WhileAtHome(const std::vector<TimeWindow>& times,
+                                    const WitnessRecording& witness, CpuId home, Tid workload);
+
 // The part of [begin, end) that `intervals` (disjoint) cover.
 int64_t OverlapNs(const std::vector<TimeWindow>& intervals, int64_t begin_ns, int64_t end_ns);
 

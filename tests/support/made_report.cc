@@ -16,7 +16,8 @@ Frame MadeFrame(int64_t index, int64_t release_ns, int64_t start_ns, int64_t com
 }
 
 void Account(Cell& cell, bool has_unfinished_frame) {
-  cell.counts = CountFrames(cell.frames, has_unfinished_frame).value();
+  cell.frames.has_unfinished = has_unfinished_frame;
+  cell.counts = CountFrames(cell.frames).value();
   cell.classic = ComputeClassic(cell.frames, cell.counts);
 }
 

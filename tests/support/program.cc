@@ -15,6 +15,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "analysis/attribution/explain.h"
+#include "analysis/report/explanation_json.h"
+#include "userspace/cli/trace_file.h"
 #include "userspace/platform/files.h"
 #include "userspace/platform/process.h"
 #include "userspace/session/session_directory.h"
@@ -192,9 +195,34 @@ ScratchDirectory::~ScratchDirectory() {
   std::filesystem::remove_all(path_, error);
 }
 
+namespace {
+
+// The recording of a cell leads to what the report says of it, to the byte.
+void ExpectSameFromRecording(const std::string& directory, const Json& cell) {
+  const std::string path = absl::StrCat(directory, "/", cell.at("recording").get<std::string>());
+  const absl::StatusOr<ImportedTrace> trace = OpenTrace(path);
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  ASSERT_TRUE(trace->has_frames) << path;
+  const Recording& recording = trace->recording;
+  Json again;
+  AddExplanation(Explain(recording), recording.frames, again);
+  for (const auto& [key, value] : again.items()) {
+    const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    EXPECT_EQ(cell.at(key).dump(), text) << key << " of " << path;
+  }
+}
+
+}  // namespace
+
 Report ReadReport(const std::string& directory) {
   absl::StatusOr<Report> report = ReadSessionReport(directory);
   EXPECT_TRUE(report.ok()) << report.status();
+  if (report.ok()) {
+    const Json json = Json::parse(ReadText(absl::StrCat(directory, "/", kReportJson)));
+    for (const Json& cell : json.at("cells")) {
+      if (!cell.at("recording").is_null()) ExpectSameFromRecording(directory, cell);
+    }
+  }
   return report.ok() ? *std::move(report) : Report();
 }
 

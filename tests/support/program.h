@@ -94,7 +94,8 @@ class ScratchDirectory {
   std::string path_;
 };
 
-// The session's report; fails the test where it is no valid one.
+// The session's report; fails the test where it is no valid one, or where a cell's recording does not
+// lead to what the report says of it.
 Report ReadReport(const std::string& directory);
 
 // Contents of a file; fails the test where it can't be read.

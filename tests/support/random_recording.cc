@@ -155,6 +155,7 @@ bool SameFrame(const Frame& a, const Frame& b) {
 
 std::string FramesDifference(const CellFrames& a, const CellFrames& b) {
   if (a.pacing != b.pacing) return "pacing";
+  if (a.has_unfinished != b.has_unfinished) return "has_unfinished";
   if (a.period.numerator_ns != b.period.numerator_ns) return "period";
   if (a.period.denominator != b.period.denominator) return "period's denominator";
   if (a.origin_ns != b.origin_ns || a.end_ns != b.end_ns) return "origin or end of frames";

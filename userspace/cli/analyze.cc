@@ -47,18 +47,6 @@ absl::StatusOr<ActivationOptions> ParseOptions(const AnalyzeFlags& flags) {
   return options;
 }
 
-// So that no difference of two times overflows, whatever a hostile recording says.
-bool HasSaneTimes(const Recording& recording, const Interval& bounds) {
-  constexpr int64_t kMostNs = int64_t{1} << 60;  // 36 years
-  const auto sane = [](int64_t time_ns) { return -kMostNs < time_ns && time_ns < kMostNs; };
-  if (!sane(bounds.start_ns) || !sane(bounds.end_ns)) return false;
-  return std::all_of(recording.frames.frames.begin(), recording.frames.frames.end(),
-                     [&](const Frame& frame) {
-                       return sane(frame.release_ns) && sane(frame.start_ns) &&
-                              sane(frame.completion_ns) && sane(frame.demand_ns);
-                     });
-}
-
 absl::Status Analyze(const AnalyzeFlags& flags) {
   TraceAnalysis trace;
   ASSIGN_OR_RETURN(trace.options, ParseOptions(flags));
@@ -69,10 +57,6 @@ absl::Status Analyze(const AnalyzeFlags& flags) {
   }
   const Recording& recording = opened->recording;
   const Interval bounds = RecordingBounds(recording);
-  if (!HasSaneTimes(recording, bounds)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("read the trace '", flags.file, "': its times are out of range: damaged"));
-  }
   trace.format = std::move(opened->format);
   trace.notes = std::move(opened->notes);
   trace.events = recording.trace ? recording.trace->events : recording.events.size();

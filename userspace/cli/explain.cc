@@ -14,7 +14,7 @@
 #include "analysis/report/explain_text.h"
 #include "analysis/report/report_json.h"
 #include "userspace/cli/command.h"
-#include "userspace/session/session_directory.h"
+#include "userspace/cli/session_file.h"
 
 namespace whylate {
 namespace {
@@ -73,8 +73,8 @@ absl::Status Explain(const ExplainFlags& flags) {
   if (flags.worst && *flags.worst < 1) {
     return absl::InvalidArgumentError(absl::StrCat("--worst ", *flags.worst, " is less than 1"));
   }
-  absl::StatusOr<Report> report = ReadSessionReport(flags.directory);
-  if (!report.ok()) return absl::FailedPreconditionError(report.status().message());
+  const absl::StatusOr<Report> report = OpenSession(flags.session);
+  if (!report.ok()) return report.status();
   ASSIGN_OR_RETURN(const std::vector<const Cell*> cells, ChooseCells(*report, flags.cell));
   ASSIGN_OR_RETURN(const std::vector<LateFrame> frames, ChooseFrames(cells, flags));
   if (flags.json) {

@@ -19,6 +19,8 @@
 namespace whylate {
 namespace {
 
+constexpr char kSessionHelp[] = "session directory, or the .pftrace file of one of its cells";
+
 void AddRunOptions(CLI::App& run, RunFlags& flags) {
   SessionOptions& options = flags.request.options;
   const std::string session = "Session";
@@ -45,6 +47,8 @@ void AddRunOptions(CLI::App& run, RunFlags& flags) {
          "of the scheduler trace: bpf or none (default: bpf where it is allowed)");
   option("--buffer-size", flags.buffer_size, "SIZE",
          "between the kernel and the reader of the trace: 64K, 8M (default 8M)");
+  option("--record", options.record, "WHAT",
+         "of the trace, as Perfetto files: misses (around late frames, default), all or none");
   option("--repeat", options.repeat, "N", "runs of each cell (default 1)");
   option("--label", flags.request.label, "NAME", "of the session (default: the kernel's release)");
   option("-m,--comment", options.comment, "TEXT", "kept with the session");
@@ -65,7 +69,7 @@ void AddRunOptions(CLI::App& run, RunFlags& flags) {
   const CLI::Validator not_empty(
       [](const std::string& value) { return std::string(value.empty() ? "is empty" : ""); }, "");
   for (const char* name : {"--duration", "--preset", "--load-command", "--cpus", "--source",
-                           "--workdir", "--out", "--resume"}) {
+                           "--record", "--workdir", "--out", "--resume"}) {
     run.get_option(name)->check(not_empty);
   }
 }
@@ -123,12 +127,12 @@ int Main(int argc, char** argv) {
 
   ReportFlags report_flags;
   CLI::App* report = app.add_subcommand("report", "render a session again");
-  report->add_option("DIR", report_flags.directory, "session directory")->required();
+  report->add_option("SESSION", report_flags.session, kSessionHelp)->required();
   report->add_option("--format", report_flags.format, "text (default) or json");
 
   ExplainFlags explain_flags;
   CLI::App* explain = app.add_subcommand("explain", "why was a frame late: timeline and verdict");
-  explain->add_option("DIR", explain_flags.directory, "session directory")->required();
+  explain->add_option("SESSION", explain_flags.session, kSessionHelp)->required();
   explain->add_option("--cell", explain_flags.cell, "WORKLOAD/LOAD (#N for the Nth run)");
   explain->add_option("--frame", explain_flags.frame, "the frame of this index");
   explain->add_option("--worst", explain_flags.worst, "the N that were latest (default 1)");

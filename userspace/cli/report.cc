@@ -7,7 +7,7 @@
 #include "analysis/report/report_json.h"
 #include "analysis/report/report_text.h"
 #include "userspace/cli/command.h"
-#include "userspace/session/session_directory.h"
+#include "userspace/cli/session_file.h"
 
 namespace whylate {
 
@@ -16,12 +16,8 @@ int RunReport(const ReportFlags& flags) {
     return ReportError(absl::InvalidArgumentError(
         absl::StrCat("unknown --format '", flags.format, "'; known: text, json")));
   }
-  absl::StatusOr<Report> report = ReadSessionReport(flags.directory);
-  if (!report.ok()) {
-    // A file that is no report is not the user's flag that is wrong.
-    return ReportError(
-        absl::Status(absl::StatusCode::kFailedPrecondition, report.status().message()));
-  }
+  const absl::StatusOr<Report> report = OpenSession(flags.session);
+  if (!report.ok()) return ReportError(report.status());
   std::cout << (flags.format == "json" ? ReportToJson(*report) : ReportToText(*report));
   return FinishOutput(kExitOk);
 }

@@ -1,4 +1,4 @@
-// `whylate report DIR`: renders a session again.
+// `whylate report SESSION`: renders a session again.
 #ifndef WHYLATE_USERSPACE_CLI_REPORT_H_
 #define WHYLATE_USERSPACE_CLI_REPORT_H_
 
@@ -7,7 +7,7 @@
 namespace whylate {
 
 struct ReportFlags {
-  std::string directory;
+  std::string session;          // its directory, or a cell's recording
   std::string format = "text";  // "text" or "json"
 };
 

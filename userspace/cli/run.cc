@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -73,15 +74,11 @@ absl::StatusOr<int64_t> ParseSizeBytes(const std::string& text) {
 
 int List(bool json) {
   if (json) {
-    std::cout << "{\"workloads\":[";
-    const char* separator = "";
-    for (const WorkloadRow& row : WorkloadRows()) {
-      std::cout << separator << "\"" << row.name << "\"";
-      separator = ",";
-    }
-    std::cout << "],\"loads\":[\"none\",\"compile\"";
-    for (const LoadRow& row : LoadRows()) std::cout << ",\"" << row.name << "\"";
-    std::cout << "]}\n";
+    nlohmann::ordered_json names = {{"workloads", nlohmann::ordered_json::array()},
+                                    {"loads", {"none", "compile"}}};
+    for (const WorkloadRow& row : WorkloadRows()) names["workloads"].push_back(row.name);
+    for (const LoadRow& row : LoadRows()) names["loads"].push_back(row.name);
+    std::cout << names.dump() << "\n";
     return kExitOk;
   }
   std::cout << "Workloads (what is measured):\n";

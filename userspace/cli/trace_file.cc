@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +13,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "analysis/import/open_trace.h"
+#include "analysis/model/recording.h"
 #include "analysis/model/status_macros.h"
+#include "analysis/timeline/event_order.h"
+#include "analysis/timeline/interval.h"
 #include "userspace/cli/trace_dat_child.h"
 #include "userspace/platform/unique_fd.h"
 
@@ -52,6 +56,19 @@ absl::StatusOr<std::string> ReadRegularFile(const std::string& path) {
   return bytes;
 }
 
+// So that no difference of two times overflows, whatever a hostile recording says.
+bool HasSaneTimes(const Recording& recording) {
+  constexpr int64_t kMostNs = int64_t{1} << 60;  // 36 years
+  const auto sane = [](int64_t time_ns) { return -kMostNs < time_ns && time_ns < kMostNs; };
+  const Interval bounds = RecordingBounds(recording);
+  if (!sane(bounds.start_ns) || !sane(bounds.end_ns)) return false;
+  return std::all_of(recording.frames.frames.begin(), recording.frames.frames.end(),
+                     [&](const Frame& frame) {
+                       return sane(frame.release_ns) && sane(frame.start_ns) &&
+                              sane(frame.completion_ns) && sane(frame.demand_ns);
+                     });
+}
+
 }  // namespace
 
 absl::StatusOr<ImportedTrace> OpenTrace(const std::string& path) {
@@ -66,6 +83,7 @@ absl::StatusOr<ImportedTrace> OpenTrace(const std::string& path) {
                                             ? ReadTraceDatInChild(path, TraceDatLimits())
                                             : ImportTraceBytes(bytes, ImportLimits());
   if (!trace.ok()) return Failed(path, std::string(trace.status().message()));
+  if (!HasSaneTimes(trace->recording)) return Failed(path, "its times are out of range: damaged");
   return trace;
 }
 

@@ -332,7 +332,7 @@ absl::StatusOr<Cell> CellRunner::FinishCell(const absl::Status& end) {
     return cell;
   }
   CopyFrames(cell.frames);
-  absl::StatusOr<FrameCounts> counts = CountFrames(cell.frames, log_->has_unfinished_frame());
+  absl::StatusOr<FrameCounts> counts = CountFrames(cell.frames);
   if (counts.ok()) {
     cell.counts = *counts;
     cell.classic = ComputeClassic(cell.frames, *counts);
@@ -369,7 +369,19 @@ absl::Status CellRunner::Explain(Cell& cell) {
     ASSIGN_OR_RETURN(cell.observer, trace_->Finish(recording));
   }
   cell.explanation = whylate::Explain(recording);
+  if (trace_ && environment_.options.record != "none") Record(recording, cell);
   return absl::OkStatus();
+}
+
+// The report has the answers; that the events could not be kept is no reason to lose it.
+void CellRunner::Record(const Recording& recording, Cell& cell) const {
+  absl::StatusOr<std::string> name =
+      environment_.directory->WriteRecording(recording, cell.explanation);
+  if (name.ok()) {
+    cell.recording = *std::move(name);
+  } else {
+    cell.notes.push_back(absl::StrCat("no recording: ", name.status().message()));
+  }
 }
 
 // Says whether each load did what its name says, and the work what it was calibrated to.

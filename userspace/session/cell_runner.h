@@ -21,6 +21,7 @@
 #include "userspace/session/child_process.h"
 #include "userspace/session/cleanup_registry.h"
 #include "userspace/session/load_files.h"
+#include "userspace/session/session_directory.h"
 #include "userspace/workload/frame_log.h"
 #include "userspace/workload/workload.h"
 
@@ -44,7 +45,8 @@ struct CellEnvironment {
   int32_t load_threads = 1;
   CleanupRegistry* registry = nullptr;
   LoadFiles* files = nullptr;
-  std::vector<Tgid> observers;  // our own processes, which may get in the way too
+  const SessionDirectory* directory = nullptr;  // where recordings go
+  std::vector<Tgid> observers;                  // our own processes, which may get in the way too
 };
 
 class CellRunner {
@@ -92,8 +94,9 @@ class CellRunner {
 
   absl::StatusOr<Cell> FinishCell(const absl::Status& end);
   void CopyFrames(CellFrames& frames) const;
-  // Why frames were late, from the trace where there is one.
+  // Why frames were late, from the trace where there is one, which is kept as a recording.
   absl::Status Explain(Cell& cell);
+  void Record(const Recording& recording, Cell& cell) const;
   std::vector<RoleAssignment> Roles() const;
   void Stamp(Cell& cell) const;
 

@@ -41,6 +41,7 @@ absl::StatusOr<CellTrace> CellTrace::Start(const SessionOptions& options, Tgid w
   trace_options.buffer_bytes = options.buffer_bytes;
   trace_options.watched = {workload};
   trace_options.measure_bpf_time = true;
+  trace_options.keep_all = options.record == "all";
   trace_options.memory_bytes = CaptureMemoryBytes();
   RETURN_IF_ERROR(source->Start(trace_options));
   return CellTrace(std::move(source));

@@ -171,6 +171,7 @@ absl::Status Supervisor::Prepare() {
   environment_.registry = &*registry_;
   files_.emplace(workdir, environment_.run_id);
   environment_.files = &*files_;
+  environment_.directory = &*directory_;
   return directory_->Write(report_);
 }
 

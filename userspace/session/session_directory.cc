@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "analysis/model/status_macros.h"
+#include "analysis/report/perfetto_writer.h"
 #include "analysis/report/report_json.h"
 #include "analysis/report/report_text.h"
 #include "userspace/platform/files.h"
@@ -35,13 +36,18 @@ absl::StatusOr<SessionDirectory> SessionDirectory::Open(const std::string& path)
   return SessionDirectory(path, std::move(fd));
 }
 
-absl::Status SessionDirectory::RegisterTemporaries(CleanupRegistry& registry) {
+absl::StatusOr<Registration> SessionDirectory::Register(const std::string& name) const {
+  if (registry_ == nullptr) return Registration();
   std::error_code error;
   const std::filesystem::path absolute = std::filesystem::absolute(path_, error);
   if (error) return absl::InternalError(absl::StrCat("resolve ", path_, ": ", error.message()));
+  return registry_->AddFile((absolute / TemporaryName(name)).string());
+}
+
+absl::Status SessionDirectory::RegisterTemporaries(CleanupRegistry& registry) {
+  registry_ = &registry;
   for (const char* name : {kReportJson, kReportText}) {
-    ASSIGN_OR_RETURN(Registration registration,
-                     registry.AddFile((absolute / TemporaryName(name)).string()));
+    ASSIGN_OR_RETURN(Registration registration, Register(name));
     registrations_.push_back(std::move(registration));
   }
   return absl::OkStatus();
@@ -55,6 +61,16 @@ void SessionDirectory::Remove() const {
 absl::Status SessionDirectory::Write(const Report& report) const {
   RETURN_IF_ERROR(WriteFileAtomically(fd_.get(), kReportJson, ReportToJson(report)));
   return WriteFileAtomically(fd_.get(), kReportText, ReportToText(report));
+}
+
+absl::StatusOr<std::string> SessionDirectory::WriteRecording(const Recording& recording,
+                                                             const Explanation& explanation) const {
+  std::string name = absl::StrCat(recording.workload, "-", recording.load, "-", recording.run + 1,
+                                  kRecordingSuffix);
+  ASSIGN_OR_RETURN(const Registration registration, Register(name));
+  RETURN_IF_ERROR(
+      WriteFileAtomically(fd_.get(), name, RecordingToPerfetto(recording, &explanation)));
+  return name;
 }
 
 absl::StatusOr<Report> ReadSessionReport(const std::string& directory) {

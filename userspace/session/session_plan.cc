@@ -103,6 +103,10 @@ absl::Status CheckOptions(const SessionOptions& options) {
   }
   RETURN_IF_ERROR(
       CheckRange("--buffer-size", options.buffer_bytes, kMinBufferBytes, kMaxBufferBytes));
+  if (options.record != "all" && options.record != "misses" && options.record != "none") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown --record '", options.record, "'; known: all, misses, none"));
+  }
   if (options.source.empty()) return absl::OkStatus();
   const absl::Status source = CreateTraceSource(options.source).status();
   if (source.ok()) return source;

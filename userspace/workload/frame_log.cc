@@ -19,6 +19,7 @@ absl::StatusOr<FrameLog> FrameLog::Map(UniqueFd fd) {
 }
 
 void FrameLog::CopyFrames(CellFrames& frames) const {
+  frames.has_unfinished = has_unfinished_frame();
   for (int64_t i = 0; i < count(); ++i) {
     const FrameRecord& frame = record(i);
     if (frame.release_ns >= frames.end_ns) break;

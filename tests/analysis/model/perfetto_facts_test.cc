@@ -42,21 +42,21 @@ TEST(WordsTest, EachEnumeratorIsFoundByItsWord) {
 TEST(PriorityTest, StandingsThatItTellsComeBack) {
   const Tid tid{7};
   const TaskStanding deadline{SchedClass::kDeadline, {}, {}};
-  EXPECT_EQ(StandingOfReportedPriority(tid, ReportedPriority(tid, deadline)), deadline);
+  EXPECT_EQ(StandingOfPriority(tid, ReportedPriority(tid, deadline)), deadline);
   for (int priority = 1; priority <= 99; ++priority) {
     const TaskStanding real_time{SchedClass::kRealTime, priority, {}};
-    EXPECT_EQ(StandingOfReportedPriority(tid, ReportedPriority(tid, real_time)), real_time);
+    EXPECT_EQ(StandingOfPriority(tid, ReportedPriority(tid, real_time)), real_time);
   }
   for (int nice = -20; nice < 20; ++nice) {
     const TaskStanding fair{SchedClass::kFair, {}, nice};
-    EXPECT_EQ(StandingOfReportedPriority(tid, ReportedPriority(tid, fair)), fair);
+    EXPECT_EQ(StandingOfPriority(tid, ReportedPriority(tid, fair)), fair);
   }
 }
 
 TEST(PriorityTest, WhatIsNotKnownIsNotMadeUp) {
   EXPECT_EQ(ReportedPriority(Tid{7}, {SchedClass::kFair, {}, {}}), std::nullopt);
   EXPECT_EQ(ReportedPriority(Tid{7}, {SchedClass::kUnknown, {}, {}}), std::nullopt);
-  EXPECT_EQ(StandingOfReportedPriority(Tid{7}, std::nullopt), TaskStanding());
+  EXPECT_EQ(StandingOfPriority(Tid{7}, std::nullopt), TaskStanding());
 }
 
 TEST(ReportedStateTest, AsTheKernelReports) {

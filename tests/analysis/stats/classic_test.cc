@@ -18,8 +18,9 @@ CellFrames Cell(Pacing pacing, std::vector<Frame> frames) {
   return cell;
 }
 
-ClassicStatistics Compute(const CellFrames& cell) {
-  return ComputeClassic(cell, CountFrames(cell, true).value());
+ClassicStatistics Compute(CellFrames cell) {
+  cell.has_unfinished = true;
+  return ComputeClassic(cell, CountFrames(cell).value());
 }
 
 TEST(ComputeClassicTest, LatencyIsFromReleaseToStartInMicroseconds) {

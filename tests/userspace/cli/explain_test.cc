@@ -41,7 +41,7 @@ class ExplainCommandTest : public testing::Test {
     EXPECT_TRUE(fd.ok());
     EXPECT_TRUE(WriteFileAtomically(fd->get(), "report.json", ReportToJson(report)).ok());
     frame_ = report.cells.front().explanation.misses.front().frame.index;
-    flags_.directory = directory_.path();
+    flags_.session = directory_.path();
   }
 
   Outcome Run() {
@@ -118,7 +118,7 @@ TEST_F(ExplainCommandTest, JsonHasTheKeysOfTheReport) {
 }
 
 TEST_F(ExplainCommandTest, ADirectoryThatIsNoSessionIsAFailure) {
-  flags_.directory = directory_.path() + "/none";
+  flags_.session = directory_.path() + "/none";
   EXPECT_EQ(Run().exit_code, kExitFailed);
 }
 

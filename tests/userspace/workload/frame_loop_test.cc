@@ -52,7 +52,7 @@ class RunFramesTest : public testing::Test {
 
 TEST_F(RunFramesTest, SkipPacingIsConserved) {
   const CellFrames cell = Run(EveryMillisecond(Pacing::kSkip));
-  const absl::StatusOr<FrameCounts> counts = CountFrames(cell, log_.has_unfinished_frame());
+  const absl::StatusOr<FrameCounts> counts = CountFrames(cell);
   ASSERT_THAT(counts, IsOk());
   EXPECT_EQ(counts->due, 20);
   EXPECT_EQ(counts->censored, 0);
@@ -63,7 +63,7 @@ TEST_F(RunFramesTest, OverloadedSkipPacingDropsAndIsConserved) {
   Workload workload = EveryMillisecond(Pacing::kSkip);
   workload.period = {kMs / 100, 1};
   const CellFrames cell = Run(workload, 1000000);
-  const absl::StatusOr<FrameCounts> counts = CountFrames(cell, log_.has_unfinished_frame());
+  const absl::StatusOr<FrameCounts> counts = CountFrames(cell);
   ASSERT_THAT(counts, IsOk());
   EXPECT_EQ(counts->due, 2000);
   EXPECT_GT(counts->dropped, 0);
@@ -74,7 +74,7 @@ TEST_F(RunFramesTest, CarryPacingRunsEveryReleaseThoughLate) {
   workload.period = {kMs / 100, 1};
   workload.ramp = true;
   const CellFrames cell = Run(workload, 1000000);
-  const absl::StatusOr<FrameCounts> counts = CountFrames(cell, log_.has_unfinished_frame());
+  const absl::StatusOr<FrameCounts> counts = CountFrames(cell);
   ASSERT_THAT(counts, IsOk());
   EXPECT_EQ(counts->due, 2000);
   EXPECT_EQ(counts->met + counts->late, 2000);
@@ -92,7 +92,7 @@ TEST_F(RunFramesTest, ARampsDemandIsLogged) {
 
 TEST_F(RunFramesTest, BackToBackFramesAreReleasedByTheOneBefore) {
   const CellFrames cell = Run(EveryMillisecond(Pacing::kBackToBack), 1000000);
-  ASSERT_THAT(CountFrames(cell, log_.has_unfinished_frame()), IsOk());
+  ASSERT_THAT(CountFrames(cell), IsOk());
   ASSERT_FALSE(cell.frames.empty());
   EXPECT_EQ(cell.frames.front().release_ns, cell.origin_ns);
   for (size_t i = 1; i < cell.frames.size(); ++i) {

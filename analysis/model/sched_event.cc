@@ -1,0 +1,28 @@
+#include "analysis/model/sched_event.h"
+
+namespace whylate {
+
+TaskStanding StandingOfPriority(Tid tid, const std::optional<int32_t>& priority) {
+  // include/linux/sched/prio.h
+  constexpr int32_t kHighestRealTime = 99;
+  constexpr int32_t kFirstFair = 100;
+  constexpr int32_t kNiceZero = 120;
+  constexpr int32_t kLastFair = 139;
+  TaskStanding standing;
+  if (tid == Tid{0}) {
+    standing.sched_class = SchedClass::kIdle;
+  } else if (!priority.has_value()) {
+    standing.sched_class = SchedClass::kUnknown;
+  } else if (*priority < 0) {
+    standing.sched_class = SchedClass::kDeadline;
+  } else if (*priority < kHighestRealTime) {
+    standing.sched_class = SchedClass::kRealTime;
+    standing.rt_priority = kHighestRealTime - *priority;
+  } else if (*priority >= kFirstFair && *priority <= kLastFair) {
+    standing.sched_class = SchedClass::kFair;
+    standing.nice = *priority - kNiceZero;
+  }
+  return standing;
+}
+
+}  // namespace whylate
