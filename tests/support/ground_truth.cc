@@ -241,6 +241,9 @@ std::vector<TimeWindow> WhileAtHome(const std::vector<TimeWindow>& times,
       if (comes_on || is_woken) is_home[event.time_ns] = is_woken || cpu == home;
     }
   }
+  for (const WitnessMigration& migration : witness.migrations) {
+    if (migration.task == workload) is_home[migration.time_ns] = migration.to == home;
+  }
   std::vector<TimeWindow> result;
   for (const TimeWindow& time : times) {
     auto change = is_home.upper_bound(time.begin_ns);

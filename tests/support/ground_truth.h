@@ -66,7 +66,8 @@ std::vector<TimeWindow> RunTimes(const WitnessRecording& witness, CpuId cpu,
                                  const std::set<Tid>& threads);
 
 // Of `times`, what passed while `workload` was on the runqueue of `home`, by the account of a witness:
-// each time it is woken it begins there, and it is away while it was switched in elsewhere last.
+// each time it is woken it begins there, and it is away while it was moved or switched in elsewhere
+// last.
 std::vector<TimeWindow> WhileAtHome(const std::vector<TimeWindow>& times,
                                     const WitnessRecording& witness, CpuId home, Tid workload);
 

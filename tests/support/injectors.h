@@ -33,7 +33,8 @@ class BusyLog {
  public:
   static absl::StatusOr<BusyLog> Create();
 
-  // Keeps the CPU until `until_ns`, and stamps when it really had it.
+  // Keeps the CPU until `until_ns`, and stamps when the scheduler let it: by the clock, and where that
+  // jumped, by the kernel's count of the thread's switches.
   void SpinUntil(int64_t until_ns);
   std::vector<TimeWindow> Intervals() const;
   absl::Status Lock() const { return memory_.Lock(); }

@@ -43,13 +43,14 @@ struct EventRow {
   const char* name;
   WitnessKind kind;
   const char* task_field;
-  const char* next_field;  // or null
+  const char* next_field;  // or null; of a migration where to
 };
 constexpr EventRow kEvents[] = {
     {"sched_switch", WitnessKind::kSwitch, "prev_pid", "next_pid"},
     {"sched_waking", WitnessKind::kWaking, "pid", nullptr},
     {"sched_wakeup", WitnessKind::kWakeup, "pid", nullptr},
     {"sched_wakeup_new", WitnessKind::kWakeupNew, "pid", nullptr},
+    {"sched_migrate_task", WitnessKind::kMigrate, "pid", "dest_cpu"},
 };
 
 struct Format {
@@ -226,6 +227,10 @@ void TracefsWitness::State::TakeEvent(CpuId cpu, int64_t time_ns, void* data) {
   if (format->second.next != nullptr) {
     tep_read_number_field(format->second.next, data, &value);
     event.next = Tid{static_cast<int32_t>(value)};
+  }
+  if (event.kind == WitnessKind::kMigrate) {
+    recording.migrations.push_back({time_ns, event.task, CpuId{event.next.value}});
+    return;
   }
   recording.events[cpu].push_back(event);
 }

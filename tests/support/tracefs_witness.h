@@ -22,7 +22,7 @@
 
 namespace whylate {
 
-enum class WitnessKind : uint8_t { kSwitch, kWaking, kWakeup, kWakeupNew };
+enum class WitnessKind : uint8_t { kSwitch, kWaking, kWakeup, kWakeupNew, kMigrate };
 
 struct WitnessEvent {
   int64_t time_ns = 0;
@@ -31,9 +31,17 @@ struct WitnessEvent {
   Tid next;  // of a switch
 };
 
+struct WitnessMigration {
+  int64_t time_ns = 0;
+  Tid task;
+  CpuId to;
+};
+
 struct WitnessRecording {
-  std::map<CpuId, std::vector<WitnessEvent>> events;  // in the order of each CPU's buffer
-  int64_t lost_buffers = 0;                           // times that a buffer was overwritten unread
+  // In the order of each CPU's buffer; without migrations.
+  std::map<CpuId, std::vector<WitnessEvent>> events;
+  std::vector<WitnessMigration> migrations;
+  int64_t lost_buffers = 0;  // times that a buffer was overwritten unread
 };
 
 class TracefsWitness {
