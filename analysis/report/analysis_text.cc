@@ -69,7 +69,7 @@ std::string Summary(const TraceAnalysis& trace) {
 
 std::string Table(const TraceAnalysis& trace) {
   if (trace.analysis.activations.empty()) return "";
-  std::string text = "\n   #  task                  tid          at s   wait ms   took ms  why\n";
+  std::string text = "\n   #  task                  tid    trace time s   wait ms   took ms  why\n";
   size_t row = 0;
   for (const Activation& activation : trace.analysis.activations) {
     std::string why = "-";
@@ -79,9 +79,9 @@ std::string Table(const TraceAnalysis& trace) {
         absl::StrAppend(&why, " (", ToString(*activation.verdict->decision), ")");
       }
     }
-    absl::StrAppendFormat(&text, "%4d  %s %8d  %12.6f  %8.3f  %8.3f  %s\n", ++row,
+    absl::StrAppendFormat(&text, "%4d  %s %8d  %14.6f  %8.3f  %8.3f  %s\n", ++row,
                           Padded(activation.task, 16), activation.tid.value,
-                          Ms(activation.start_ns - trace.begin_ns) / 1000, Ms(activation.wait_ns),
+                          Ms(activation.start_ns) / 1000, Ms(activation.wait_ns),
                           Ms(activation.end_ns - activation.start_ns), why);
   }
   return text;
@@ -161,12 +161,12 @@ std::string Timeline(const Activation& activation) {
 
 std::string Story(const TraceAnalysis& trace, const Activation& activation, size_t number) {
   std::string text =
-      absl::StrFormat("\n#%d  %s (tid %d): %s %.6f s into the trace", number,
+      absl::StrFormat("\n#%d  %s (tid %d): %s at %.6f s", number,
                       EscapeForTerminal(activation.task), activation.tid.value,
                       trace.analysis.of_frames ? "released"
                       : activation.waking_ns   ? "woken"
                                                : "seen running (no waking is recorded)",
-                      Ms(activation.start_ns - trace.begin_ns) / 1000);
+                      Ms(activation.start_ns) / 1000);
   if (activation.running_ns && activation.waking_ns) {
     absl::StrAppendFormat(&text, ", ran after %.3f ms",
                           Ms(*activation.running_ns - activation.start_ns));

@@ -9,7 +9,7 @@
 
 namespace whylate {
 
-// At most 100 columns but for long names, notes and verdicts; hostile text is escaped. Of an
+// Times are those of the trace's own clock, to find them again there. At most 100 columns but for long names, notes and verdicts; hostile text is escaped. Of an
 // activation of many segments the longest waits; the JSON has all.
 std::string AnalysisToText(const TraceAnalysis& trace);
 

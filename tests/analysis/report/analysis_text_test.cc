@@ -28,14 +28,15 @@ TEST(AnalysisTextTest, TheWorstInATable) {
   const std::string text = AnalysisToText(MadeAnalysis());
   EXPECT_THAT(text, HasSubstr("3 activations of 2 tasks, 1 later than 16.000 ms after their "
                               "waking; the 2 that waited longest, late ones first:\n"));
-  EXPECT_THAT(text, HasSubstr("   1  rcu_preempt             8      0.100000    12.000    17.000  "
-                              "bash (higher_class)\n"));
+  EXPECT_THAT(text,
+              HasSubstr("   1  rcu_preempt             8  9007199.354741    12.000    17.000  "
+                        "bash (higher_class)\n"));
   EXPECT_THAT(text, HasSubstr("whose the waits above were, ms:\n    12.000  bash\n"));
 }
 
 TEST(AnalysisTextTest, TheStoryOfEach) {
   const std::string text = AnalysisToText(MadeAnalysis());
-  EXPECT_THAT(text, HasSubstr("#1  rcu_preempt (tid 8): woken 0.100000 s into the trace, ran after "
+  EXPECT_THAT(text, HasSubstr("#1  rcu_preempt (tid 8): woken at 9007199.354741 s, ran after "
                               "12.000 ms,\n    done after 17.000 ms, of which it waited 12.000\n"));
   EXPECT_THAT(text, HasSubstr("bash (tid 1181), other, RT 30 on CPU 0: higher_class\n"));
   EXPECT_THAT(text, HasSubstr("verdict: bash has the higher scheduling class or priority "
@@ -58,8 +59,8 @@ TEST(AnalysisTextTest, WithoutADeadlineHowMuchOfTheWait) {
 
 TEST(AnalysisTextTest, AnActivationWithoutAWait) {
   const std::string text = AnalysisToText(MadeAnalysis());
-  EXPECT_THAT(text, HasSubstr("#2  sshd (tid 9): seen running (no waking is recorded) 0.200000 s "
-                              "into the trace,\n    lost from sight after 3.000 ms"));
+  EXPECT_THAT(text, HasSubstr("#2  sshd (tid 9): seen running (no waking is recorded) at "
+                              "9007199.454741 s,\n    lost from sight after 3.000 ms"));
   EXPECT_THAT(text, HasSubstr("verdict: it did not wait: nothing for the scheduler to explain.\n"));
 }
 
