@@ -69,7 +69,7 @@ struct Occupant {
   std::string task;  // its name at that time; raw, hostile
   std::optional<Tid> tid;
   Role role;
-  CpuId cpu;
+  std::optional<CpuId> cpu;  // unset where the queue it waited on is not known
   int64_t start_ns = 0;
   int64_t end_ns = 0;
   Decision decision = Decision::kUndetermined;  // the one with most ns of this stretch

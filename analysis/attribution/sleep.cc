@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <optional>
 #include <variant>
 
@@ -25,6 +24,13 @@ uint32_t PrevState(const Timeline& timeline, const TaskSpan& blocked) {
 const WakingEvent* Waking(const Timeline& timeline, const TaskSpan& blocked) {
   if (blocked.waking_event == kNoEvent) return nullptr;
   return std::get_if<WakingEvent>(&timeline.event(blocked.waking_event).body);
+}
+
+// Whatever the two are: a timer may be armed for never.
+bool IsNear(int64_t a_ns, int64_t b_ns) {
+  const uint64_t apart_ns = a_ns < b_ns ? static_cast<uint64_t>(b_ns) - static_cast<uint64_t>(a_ns)
+                                        : static_cast<uint64_t>(a_ns) - static_cast<uint64_t>(b_ns);
+  return apart_ns <= uint64_t{kReleaseTimerToleranceNs};
 }
 
 // What the records say of the timer of a sleep.
@@ -76,7 +82,7 @@ SleepTimer FindTimer(const Timeline& timeline, const TaskSpan& blocked) {
       timer.expires_ns = expire->expires_ns;
     } else if (const auto* start = std::get_if<TimerStartEvent>(&event.body)) {
       if (!timer.fired) timer.expires_ns = start->expires_ns;
-      if (std::abs(start->expires_ns - *timer.expires_ns) <= kReleaseTimerToleranceNs) {
+      if (IsNear(start->expires_ns, *timer.expires_ns)) {
         timer.absolute = start->absolute;
       }
       break;
@@ -107,8 +113,7 @@ bool IsReleaseSleep(const Timeline& timeline, const TaskSpan& blocked, int64_t r
   if ((PrevState(timeline, blocked) & (kStoppedTracedFrozen | kUninterruptible)) != 0) return false;
   const SleepTimer timer = FindTimer(timeline, blocked);
   if (timer.expires_ns.has_value()) {
-    return timer.absolute.value_or(true) &&
-           std::abs(*timer.expires_ns - release_ns) <= kReleaseTimerToleranceNs;
+    return timer.absolute.value_or(true) && IsNear(*timer.expires_ns, release_ns);
   }
   if (EndedByTask(Waking(timeline, blocked))) return false;
   // Where its timers are recorded and this sleep has none, it slept on something else.

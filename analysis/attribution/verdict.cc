@@ -83,7 +83,8 @@ bool KindSurvives(const FrameDelay& delay, absl::string_view subject, int64_t op
   return true;
 }
 
-std::string JoinSubjects(const std::vector<std::string>& subjects) {
+std::string JoinSubjects(std::vector<std::string> subjects) {
+  std::sort(subjects.begin(), subjects.end());
   return absl::StrJoin(subjects, " & ");
 }
 

@@ -25,8 +25,8 @@ MainCause MainCauseOf(const FrameDelay& delay, absl::string_view subject);
 // time that is known; so beyond that the time of its kind, halved, must lead that of any other.
 bool KindSurvives(const FrameDelay& delay, absl::string_view subject, int64_t open_ns);
 
-// "A & B" of a joint cause.
-std::string JoinSubjects(const std::vector<std::string>& subjects);
+// "A & B" of a joint cause, in the order of the names: the same set is the same cause.
+std::string JoinSubjects(std::vector<std::string> subjects);
 
 }  // namespace whylate
 

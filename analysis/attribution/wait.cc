@@ -152,10 +152,10 @@ class Waiter {
     stint.start_ns = interval.start_ns;
     stint.end_ns = interval.end_ns;
     SetOccupant(stint, interval.start_ns);
-    AddStretch(cpu.value_or(segment_.cpu.value_or(CpuId())), stint, interval);
+    AddStretch(cpu, stint, interval);
   }
 
-  void AddStretch(CpuId cpu, const Stint& stint, const Interval& interval) {
+  void AddStretch(std::optional<CpuId> cpu, const Stint& stint, const Interval& interval) {
     Occupant occupant;
     occupant.task = cast_.NameOf(stint.task, interval.start_ns);
     if (stint.task != kNoTask) occupant.tid = timeline_.tasks().info(stint.task).key.tid;

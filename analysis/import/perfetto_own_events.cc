@@ -106,6 +106,14 @@ void OwnEventReader::Push(const FtraceEventView& view, SchedEventBody body) {
   events_->push_back({view.time_ns, cpu_id_, cpu_->next_sequence++, std::move(body)});
 }
 
+// The switch before was written for other tools.
+void OwnEventReader::TakeBack(const FtraceEventView& view) {
+  if (!has_last_ || events_->back().time_ns != view.time_ns) return;
+  events_->pop_back();
+  --cpu_->next_sequence;
+  has_last_ = false;
+}
+
 SwitchEvent OwnEventReader::ReadSwitch(absl::string_view body) const {
   using perfetto::SchedSwitch;
   SwitchEvent event;
@@ -191,6 +199,10 @@ bool OwnEventReader::ReadGeneric(const FtraceEventView& view) {
     facts_.push_back(fact);
   }
   if (reader.malformed()) return false;
+  if (name == perfetto::kHiddenSwitch) {
+    TakeBack(view);
+    return true;
+  }
   bool understood = true;
   SchedEvent* last = has_last_ ? &events_->back() : nullptr;
   if (last != nullptr && last->time_ns != view.time_ns) last = nullptr;

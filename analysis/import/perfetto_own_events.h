@@ -44,6 +44,7 @@ class OwnEventReader {
   bool ReadGeneric(const FtraceEventView& view);
   // The standard events, by their fields; nullopt for one that is none of ours.
   std::optional<SchedEventBody> ReadStandard(const FtraceEventView& view);
+  void TakeBack(const FtraceEventView& view);
   SwitchEvent ReadSwitch(absl::string_view body) const;
   void Push(const FtraceEventView& view, SchedEventBody body);
 

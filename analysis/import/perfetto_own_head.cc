@@ -23,6 +23,14 @@ std::string BytesField(const Annotations& annotations, absl::string_view name) {
   return perfetto::BytesOfAscii(TextOf(annotations, name));
 }
 
+std::vector<std::string> TextsOf(const Annotations& annotations, absl::string_view name) {
+  std::vector<std::string> texts;
+  const Annotation* array = Find(annotations, name);
+  if (array == nullptr) return texts;
+  for (const Annotation& text : array->children) texts.push_back(perfetto::BytesOfAscii(text.text));
+  return texts;
+}
+
 absl::Status ReadAllowed(const Annotations& annotations, absl::string_view name,
                          std::optional<CpuSet>* allowed) {
   const Annotation* annotation = Find(annotations, name);
@@ -94,6 +102,9 @@ absl::Status ReadOwnHead(const Annotations& annotations, Recording* recording, O
   recording->workload = BytesField(annotations, perfetto::kWorkload);
   recording->load = BytesField(annotations, perfetto::kLoad);
   recording->run = static_cast<int32_t>(NumberOf(annotations, perfetto::kRun));
+  recording->kernel = BytesField(annotations, perfetto::kKernel);
+  recording->invalid = TextsOf(annotations, perfetto::kInvalid);
+  recording->notes = TextsOf(annotations, perfetto::kNotes);
   RETURN_IF_ERROR(ReadCell(annotations, &recording->frames));
   recording->watched = Tid{static_cast<int32_t>(NumberOf(annotations, perfetto::kWatchedTid))};
   RETURN_IF_ERROR(ReadAllowed(annotations, perfetto::kAllowedBefore, &recording->allowed_before));

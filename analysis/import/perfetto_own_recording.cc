@@ -22,6 +22,9 @@
 namespace whylate {
 namespace {
 
+// Losses, and omitted stretches, of which a recording of ours has no more than frames.
+constexpr size_t kMostStretches = 50'000;
+
 // Into the total order, in which our files have them within each CPU only.
 void Sort(std::vector<SchedEvent>* events) {
   if (std::is_sorted(events->begin(), events->end(), Before)) return;
@@ -91,16 +94,21 @@ class OwnReader {
                                          NumberOf(facts, "completion_ns"),
                                          NumberOf(facts, "cpu_ns"), NumberOf(facts, "demand_ns")});
     } else if (kind == perfetto::kLossCpu) {
-      if (recording.losses.size() >= limits_.names) return false;
+      if (recording.losses.size() >= kMostStretches) return false;
       if (value < 0 || value >= CpuSet::kMaxCpus) return false;
       recording.losses.push_back({CpuId{static_cast<int32_t>(value)}, NumberOf(facts, "begin_ns"),
                                   NumberOf(facts, "end_ns"),
                                   static_cast<uint64_t>(NumberOf(facts, "count"))});
     } else if (kind == perfetto::kOmittedBeginNs) {
-      if (recording.omitted.size() >= limits_.names) return false;
+      if (recording.omitted.size() >= MostOmitted()) return false;
       recording.omitted.push_back({value, NumberOf(facts, "end_ns")});
     }
     return true;
+  }
+
+  // Each of them is one on every CPU.
+  size_t MostOmitted() const {
+    return kMostStretches / std::max<size_t>(1, trace_.recording.cpus.size() / 16);
   }
 
   // Says what the file lacks, and keeps the analysis from taking it for what did not happen.

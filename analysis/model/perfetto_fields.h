@@ -91,7 +91,7 @@ struct SystemInfo {
   enum : uint32_t { kUtsname = 1 };
 };
 struct Utsname {
-  enum : uint32_t { kRelease = 3 };
+  enum : uint32_t { kSysname = 1, kRelease = 3 };
 };
 
 // ftrace/ftrace_stats.proto
@@ -254,6 +254,10 @@ inline constexpr char kForkFacts[] = "whylate_fork";
 // event cannot bear its bytes
 inline constexpr char kNameFacts[] = "whylate_name";
 
+// whylate_hidden_switch, after a sched_switch that has no record: one that the kernel hid, or that
+// lies where nothing was recorded. It is there so that other tools see who was on the CPU.
+inline constexpr char kHiddenSwitch[] = "whylate_hidden_switch";
+
 // Generic ftrace events that stand alone.
 // tid, expires_ns, absolute: a watched task arms its sleep
 inline constexpr char kTimerStart[] = "whylate_timer_start";
@@ -274,7 +278,10 @@ inline constexpr uint64_t kFormatVersion = 1;
 inline constexpr char kWorkload[] = "whylate_workload";
 inline constexpr char kLoad[] = "whylate_load";
 inline constexpr char kRun[] = "whylate_run";
-inline constexpr char kPacing[] = "whylate_pacing";  // "skip", "carry", "back_to_back"
+inline constexpr char kKernel[] = "whylate_kernel";    // its release; absent: not known
+inline constexpr char kInvalid[] = "whylate_invalid";  // array: why the cell is not valid
+inline constexpr char kNotes[] = "whylate_notes";      // array
+inline constexpr char kPacing[] = "whylate_pacing";    // "skip", "carry", "back_to_back"
 inline constexpr char kPeriodNs[] = "whylate_period_ns";
 inline constexpr char kPeriodDenominator[] = "whylate_period_denominator";
 inline constexpr char kHasUnfinished[] = "whylate_has_unfinished";  // a frame, at the end

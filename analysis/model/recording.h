@@ -73,6 +73,9 @@ struct Recording {
   std::string workload;
   std::string load;
   int32_t run = 0;
+  std::string kernel;                // release of the machine's kernel; "" not known
+  std::vector<std::string> invalid;  // why its cell is not valid, by who ran it
+  std::vector<std::string> notes;    // what else is worth knowing of it
 
   CellFrames frames;
   Tid watched;                           // the thread that the frames belong to
@@ -88,6 +91,10 @@ struct Recording {
   std::vector<RoleAssignment> roles;
   std::vector<CpuDescription> cpus;
 };
+
+// Whether its times can be subtracted from each other, and are in the order that they must have: what
+// the analysis asks of a recording that came from a file. O(events + frames).
+bool HasUsableTimes(const Recording& recording);
 
 }  // namespace whylate
 

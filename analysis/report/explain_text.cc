@@ -73,7 +73,8 @@ std::string OccupantFacts(const Occupant& occupant) {
     absl::StrAppend(&text, " (tid ", occupant.tid->value, ")");
   }
   absl::StrAppend(&text, ", ", EscapeForTerminal(occupant.role.ToString()),
-                  StandingText(occupant.standing), " on CPU ", occupant.cpu.value, ": ",
+                  StandingText(occupant.standing),
+                  occupant.cpu ? absl::StrCat(" on CPU ", occupant.cpu->value) : "", ": ",
                   ToString(occupant.decision), PartsText(occupant.parts));
   return text;
 }

@@ -96,7 +96,7 @@ Json OccupantJson(const Occupant& occupant, int64_t origin_ns) {
   Json row = {{"task", occupant.task},
               {"tid", occupant.tid ? Json(occupant.tid->value) : Json(nullptr)},
               {"role", occupant.role.ToString()},
-              {"cpu", occupant.cpu.value},
+              {"cpu", occupant.cpu ? Json(occupant.cpu->value) : Json(nullptr)},
               {"start_ns", occupant.start_ns - origin_ns},
               {"end_ns", occupant.end_ns - origin_ns},
               {"ns", occupant.end_ns - occupant.start_ns},
@@ -111,7 +111,7 @@ Occupant OccupantFromJson(const Json& row, int64_t origin_ns) {
   occupant.task = row.at("task").get<std::string>();
   if (const auto tid = OptionalField<int32_t>(row, "tid")) occupant.tid = Tid{*tid};
   occupant.role = RoleFromName(row.at("role").get<std::string>());
-  occupant.cpu = CpuId{row.at("cpu").get<int32_t>()};
+  if (const auto cpu = OptionalField<int32_t>(row, "cpu")) occupant.cpu = CpuId{*cpu};
   occupant.start_ns = TimeFrom(row.at("start_ns"), origin_ns);
   occupant.end_ns = TimeFrom(row.at("end_ns"), origin_ns);
   occupant.decision = EnumOf(kDecisions, row.at("decision").get<std::string>());

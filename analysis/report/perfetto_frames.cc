@@ -26,7 +26,7 @@ void AnnotateOccupant(const Occupant& occupant, DebugAnnotations& entry) {
   entry.Text("task", EscapeForTerminal(occupant.task));
   if (occupant.tid) entry.Int("tid", occupant.tid->value);
   entry.Text("role", EscapeForTerminal(occupant.role.ToString()));
-  entry.Int("cpu", occupant.cpu.value);
+  if (occupant.cpu) entry.Int("cpu", occupant.cpu->value);
   entry.Int("start_ns", occupant.start_ns);
   entry.Int("end_ns", occupant.end_ns);
   entry.Text("decision", ToString(occupant.decision));
@@ -42,7 +42,10 @@ void AnnotateMigration(const Migration& migration, DebugAnnotations& entry) {
 void AnnotateSegment(const Segment& segment, DebugAnnotations& annotations) {
   if (segment.decision) annotations.Text("decision", ToString(*segment.decision));
   if (segment.cpu) annotations.Int("cpu", segment.cpu->value);
-  if (!segment.waker.empty()) annotations.Text("waker", EscapeForTerminal(segment.waker));
+  if (!segment.waker.empty()) {
+    annotations.Text(segment.kind == SegmentKind::kPreempted ? "preempted_by" : "waker",
+                     EscapeForTerminal(segment.waker));
+  }
   if (!segment.reason.empty()) annotations.Text("reason", EscapeForTerminal(segment.reason));
   if (segment.repaired) annotations.Bool("repaired", true);
   if (!segment.occupants.empty()) {
@@ -67,7 +70,6 @@ void AnnotateSegment(const Segment& segment, DebugAnnotations& annotations) {
 }
 
 void AnnotateVerdict(const Verdict& verdict, DebugAnnotations& annotations) {
-  annotations.Text("why", VerdictInWords(verdict));
   annotations.Dictionary("verdict", [&](DebugAnnotations& entry) {
     entry.Text("subject", EscapeForTerminal(verdict.subject));
     entry.Text("kind", EscapeForTerminal(verdict.kind));
@@ -102,7 +104,9 @@ class FrameTracks {
     const uint64_t track = TrackFor(frame.release_ns, end_ns);
     packets_.SliceBegin(
         frame.release_ns, track,
-        absl::StrCat(miss == nullptr ? "frame " : "late frame ", frame.index),
+        miss == nullptr ? absl::StrCat("frame ", frame.index)
+                        : absl::StrCat("late frame ", frame.index, ", by ",
+                                       Milliseconds(frame.completion_ns - miss->deadline_ns)),
         [&](DebugAnnotations& annotations) { AnnotateFrame(frame, miss, annotations); });
     if (miss != nullptr) {
       for (const Segment& segment : miss->segments) WriteSegment(segment, track);
@@ -119,7 +123,9 @@ class FrameTracks {
   }
 
   void AnnotateFrame(const Frame& frame, const Miss* miss, DebugAnnotations& annotations) const {
-    annotations.Int(perfetto::kFrame, frame.index);
+    annotations.Int(perfetto::kFrame, frame.index);  // first: the reader knows a frame by it
+    if (miss != nullptr && miss->verdict) annotations.Text("why", VerdictInWords(*miss->verdict));
+    if (miss != nullptr) annotations.Int("late_ns", frame.completion_ns - miss->deadline_ns);
     annotations.Int("release_ns", frame.release_ns);
     annotations.Int("start_ns", frame.start_ns);
     annotations.Int("completion_ns", frame.completion_ns);
@@ -152,7 +158,9 @@ class FrameTracks {
     FlowEnds flow;
     flow.arrives = WriteWaker(segment);
     packets_.SliceBegin(
-        segment.start_ns, track, ToString(segment.kind),
+        segment.start_ns, track,
+        segment.decision ? absl::StrCat(ToString(segment.kind), ": ", ToString(*segment.decision))
+                         : ToString(segment.kind),
         [&](DebugAnnotations& annotations) { AnnotateSegment(segment, annotations); }, flow);
     packets_.SliceEnd(std::max(segment.start_ns, segment.end_ns), track);
   }

@@ -34,6 +34,14 @@ void AnnotateFrames(const CellFrames& frames, DebugAnnotations& annotations) {
   });
 }
 
+void AnnotateTexts(absl::string_view name, const std::vector<std::string>& texts,
+                   DebugAnnotations& annotations) {
+  if (texts.empty()) return;
+  annotations.Array(name, [&](DebugAnnotations& array) {
+    for (const std::string& text : texts) array.Text("", perfetto::AsciiOfBytes(text));
+  });
+}
+
 void AnnotateTrace(const TraceFacts& facts, DebugAnnotations& annotations) {
   annotations.Dictionary(perfetto::kTrace, [&](DebugAnnotations& entry) {
     entry.Text("source", perfetto::AsciiOfBytes(facts.source));
@@ -71,6 +79,11 @@ void AnnotateRecording(const Recording& recording, DebugAnnotations& annotations
   annotations.Text(perfetto::kWorkload, perfetto::AsciiOfBytes(recording.workload));
   annotations.Text(perfetto::kLoad, perfetto::AsciiOfBytes(recording.load));
   annotations.Int(perfetto::kRun, recording.run);
+  if (!recording.kernel.empty()) {
+    annotations.Text(perfetto::kKernel, perfetto::AsciiOfBytes(recording.kernel));
+  }
+  AnnotateTexts(perfetto::kInvalid, recording.invalid, annotations);
+  AnnotateTexts(perfetto::kNotes, recording.notes, annotations);
   AnnotateFrames(recording.frames, annotations);
   annotations.Int(perfetto::kWatchedTid, recording.watched.value);
   if (recording.allowed_before) {
@@ -101,11 +114,22 @@ void WriteRecordingFacts(const Recording& recording, PacketStream& packets) {
       [&](DebugAnnotations& annotations) { AnnotateRecording(recording, annotations); });
 }
 
+void WriteSystem(const Recording& recording, PacketStream& packets) {
+  if (recording.kernel.empty()) return;
+  packets.Packet([&](pbf_writer& packet) {
+    pbf_writer system(packet, perfetto::Packet::kSystemInfo);
+    pbf_writer utsname(system, perfetto::SystemInfo::kUtsname);
+    AddText(utsname, perfetto::Utsname::kSysname, "Linux");
+    AddText(utsname, perfetto::Utsname::kRelease, perfetto::AsciiOfBytes(recording.kernel));
+  });
+}
+
 void WriteProcessTree(const Recording& recording, PacketStream& packets) {
+  // The last name of each: there it outranks those of the events.
   std::map<Tid, const TaskNameEvent*> tasks;
   for (const SchedEvent& event : recording.events) {
     const auto* name = std::get_if<TaskNameEvent>(&event.body);
-    if (name != nullptr && name->tgid) tasks.emplace(name->task, name);
+    if (name != nullptr && name->tgid) tasks[name->task] = name;
   }
   if (tasks.empty()) return;
   packets.Packet([&](pbf_writer& packet) {

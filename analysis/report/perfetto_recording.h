@@ -11,7 +11,10 @@ namespace whylate {
 // The instant that says what the trace is; see kRecording in model/perfetto_fields.h.
 void WriteRecordingFacts(const Recording& recording, PacketStream& packets);
 
-// Each task under its first name. Escaped: the names' bytes are in the events.
+// What the kernel is, where that is known: tools read states by its version.
+void WriteSystem(const Recording& recording, PacketStream& packets);
+
+// Each task under its last name. Escaped: the names' bytes are in the events.
 void WriteProcessTree(const Recording& recording, PacketStream& packets);
 
 // Slices, one track for each CPU that lost something, beside a counter of how much.

@@ -31,8 +31,16 @@ SchedEventWriter::SchedEventWriter(const Recording& recording, PacketStream& pac
     : packets_(packets) {
   for (const LossInterval& loss : recording.losses) {
     cpus_[loss.cpu].loss_ends.push_back(loss.end_ns);
+    cpus_[loss.cpu].gap_begins.push_back(loss.begin_ns);
   }
-  for (auto& [id, cpu] : cpus_) std::sort(cpu.loss_ends.begin(), cpu.loss_ends.end());
+  for (const CpuDescription& cpu : recording.cpus) cpus_[cpu.cpu];
+  for (auto& [id, cpu] : cpus_) {
+    for (const OmittedInterval& omitted : recording.omitted) {
+      cpu.gap_begins.push_back(omitted.begin_ns);
+    }
+    std::sort(cpu.loss_ends.begin(), cpu.loss_ends.end());
+    std::sort(cpu.gap_begins.begin(), cpu.gap_begins.end());
+  }
 }
 
 void SchedEventWriter::Add(const SchedEvent& event) {
@@ -47,11 +55,40 @@ void SchedEventWriter::Add(const SchedEvent& event) {
     pbf_writer bundle(cpu_->bundle);
     bundle.add_uint32(perfetto::FtraceBundle::kCpu, static_cast<uint32_t>(event.cpu.value));
   }
+  LeaveAtGaps();
   facts_.clear();
   if (event.sequence != cpu_->next_sequence) Fact("seq", static_cast<int64_t>(event.sequence));
   cpu_->next_sequence = event.sequence + 1;
   std::visit([this](const auto& body) { Write(body); }, event.body);
+  cpu_->last_ns = event.time_ns;
   if (++in_stretch_ == kStretchEvents) Flush();
+}
+
+void SchedEventWriter::HiddenSwitch(int64_t time_ns, Tid prev, Tid next) {
+  using perfetto::SchedSwitch;
+  SchedEvent at = *event_;
+  at.time_ns = time_ns;
+  const SchedEvent* const real = std::exchange(event_, &at);
+  std::string facts;
+  facts.swap(facts_);
+  Standard(perfetto::FtraceEvent::kSchedSwitch, prev, [&](pbf_writer& message) {
+    AddTask(message, prev, SchedSwitch::kPrevComm, SchedSwitch::kPrevPid);
+    message.add_int64(SchedSwitch::kPrevState, 1);  // asleep: it is not seen to wait
+    AddTask(message, next, SchedSwitch::kNextComm, SchedSwitch::kNextPid);
+  });
+  Generic(perfetto::kHiddenSwitch, true);
+  facts.swap(facts_);
+  event_ = real;
+  cpu_->shown = next;
+}
+
+// Who was on the CPU when a gap began is not known to be there in it.
+void SchedEventWriter::LeaveAtGaps() {
+  while (cpu_->next_gap < cpu_->gap_begins.size() &&
+         cpu_->gap_begins[cpu_->next_gap] < event_->time_ns) {
+    const int64_t begin_ns = std::max(cpu_->gap_begins[cpu_->next_gap++], cpu_->last_ns);
+    if (cpu_->shown && *cpu_->shown != Tid{0}) HiddenSwitch(begin_ns, *cpu_->shown, Tid{0});
+  }
 }
 
 void SchedEventWriter::Flush() {
@@ -156,6 +193,12 @@ void SchedEventWriter::Generic(absl::string_view name, bool alone) {
 void SchedEventWriter::Write(const SwitchEvent& event) {
   using perfetto::SchedSwitch;
   const uint32_t state = perfetto::ReportedState(event.out, event.prev_state);
+  if (cpu_->shown && *cpu_->shown != event.prev) {
+    const int64_t arrival_ns = event.prev_arrival_ns.value_or(event_->time_ns);
+    HiddenSwitch(std::clamp(arrival_ns, std::min(cpu_->last_ns, event_->time_ns), event_->time_ns),
+                 *cpu_->shown, event.prev);
+  }
+  cpu_->shown = event.next;
   Standard(perfetto::FtraceEvent::kSchedSwitch, event.prev, [&](pbf_writer& message) {
     AddTask(message, event.prev, SchedSwitch::kPrevComm, SchedSwitch::kPrevPid);
     AddPriority(message, SchedSwitch::kPrevPrio, event.prev, event.prev_standing);
@@ -283,6 +326,7 @@ void SchedEventWriter::Write(const CpuSeedEvent& event) {
   Fact("tid", event.current.value);
   FullStanding("", event.standing);
   cpu_->current = event.current;
+  cpu_->shown = cpu_->shown.value_or(event.current);
   Generic(perfetto::kCpuSeed, true);
 }
 

@@ -28,8 +28,8 @@ namespace whylate {
 
 class SchedEventWriter {
  public:
-  // About 1 MB of bundles.
-  static constexpr size_t kStretchEvents = 8192;
+  // About 200 KB of bundles: so much is lost of a file that was cut.
+  static constexpr size_t kStretchEvents = 2048;
 
   // Both must outlive it.
   SchedEventWriter(const Recording& recording, PacketStream& packets);
@@ -44,7 +44,11 @@ class SchedEventWriter {
     bool lost = false;   // records were lost before one of them
     size_t next_loss = 0;
     std::vector<int64_t> loss_ends;
+    size_t next_gap = 0;
+    std::vector<int64_t> gap_begins;  // of losses and of what was not kept
     std::optional<Tid> current;
+    std::optional<Tid> shown;  // by the switches so far, hidden ones included
+    int64_t last_ns = 0;       // of the event before
     uint64_t next_sequence = 0;
     StolenTime stolen;
   };
@@ -63,6 +67,9 @@ class SchedEventWriter {
   void Write(const CpuSeedEvent& event);
   void Write(const TaskSeedEvent& event);
 
+  // A switch that has no record, so that other tools don't see `prev` on the CPU for ever.
+  void HiddenSwitch(int64_t time_ns, Tid prev, Tid next);
+  void LeaveAtGaps();
   // One ftrace event of the current time and CPU; `pid` is the task current there.
   void Standard(uint32_t field, std::optional<Tid> pid, FillMessage fill);
   void AddHeader(protozero::pbf_writer& event, std::optional<Tid> pid) const;

@@ -13,6 +13,7 @@ namespace whylate {
 void WritePerfetto(const Recording& recording, const Explanation* explanation, std::ostream& out) {
   PacketStream packets(out);
   packets.Clock(recording.begin_ns);
+  WriteSystem(recording, packets);
   WriteRecordingFacts(recording, packets);
   WriteLosses(recording, packets);
   WriteOmitted(recording, packets);

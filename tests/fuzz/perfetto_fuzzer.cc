@@ -32,44 +32,6 @@ void CheckRecording(const Recording& recording) {
   }
 }
 
-// Not true of every file that reads: what the analysis asks of times is that they can be subtracted.
-bool TimesAreAnalysable(const Recording& recording) {
-  const auto is_good = [](int64_t time_ns) { return time_ns >= 0 && time_ns < int64_t{1} << 60; };
-  bool good = is_good(recording.begin_ns) && is_good(recording.end_ns) &&
-              is_good(recording.frames.origin_ns) && recording.begin_ns <= recording.end_ns;
-  for (const SchedEvent& event : recording.events) {
-    good = good && is_good(event.time_ns);
-    if (const auto* switched = std::get_if<SwitchEvent>(&event.body)) {
-      good = good && is_good(switched->prev_arrival_ns.value_or(0)) &&
-             is_good(switched->next_queued_ns.value_or(0)) &&
-             is_good(switched->stolen.irq_ns.value_or(0)) &&
-             is_good(switched->stolen.softirq_ns.value_or(0)) &&
-             is_good(switched->stolen.steal_ns.value_or(0));
-    }
-    if (const auto* timer = std::get_if<TimerStartEvent>(&event.body)) {
-      good = good && is_good(timer->expires_ns);
-    }
-    if (const auto* timer = std::get_if<TimerExpireEvent>(&event.body)) {
-      good = good && is_good(timer->expires_ns) && is_good(timer->now_ns);
-    }
-  }
-  int64_t last_ns = recording.frames.origin_ns;
-  for (const Frame& frame : recording.frames.frames) {
-    good = good && is_good(frame.release_ns) && frame.release_ns <= frame.start_ns &&
-           frame.start_ns <= frame.completion_ns && last_ns <= frame.completion_ns &&
-           is_good(frame.completion_ns) && is_good(frame.cpu_ns) && is_good(frame.demand_ns) &&
-           frame.index >= 0;
-    last_ns = frame.completion_ns;
-  }
-  for (const LossInterval& loss : recording.losses) {
-    good = good && is_good(loss.begin_ns) && is_good(loss.end_ns);
-  }
-  for (const OmittedInterval& omitted : recording.omitted) {
-    good = good && is_good(omitted.begin_ns) && is_good(omitted.end_ns);
-  }
-  return good;
-}
-
 }  // namespace
 }  // namespace whylate
 
@@ -88,6 +50,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!again.ok() || !again->notes.empty()) abort();
   if (again->recording.events != trace->recording.events) abort();
   if (RecordingToPerfetto(again->recording, nullptr) != written) abort();
-  if (TimesAreAnalysable(trace->recording)) Explain(trace->recording);
+  if (HasUsableTimes(trace->recording)) Explain(trace->recording);
   return 0;
 }

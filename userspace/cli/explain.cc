@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "analysis/model/status_macros.h"
+#include "analysis/report/escape.h"
 #include "analysis/report/explain_text.h"
 #include "analysis/report/report_json.h"
 #include "userspace/cli/command.h"
@@ -46,6 +47,30 @@ absl::StatusOr<std::vector<const Cell*>> ChooseCells(const Report& report,
       absl::StrCat("no cell '", wanted, "' in this session; it has ", absl::StrJoin(names, ", ")));
 }
 
+// Of a frame that is no late one.
+std::string WhyNotLate(const Cell& cell, int64_t frame) {
+  for (const Miss& miss : cell.explanation.misses) {
+    if (frame <= miss.frame.index || frame > miss.frame.index + miss.dropped) continue;
+    return absl::StrCat("frame ", frame, " was dropped: its release passed while frame ",
+                        miss.frame.index, " was at work; see --frame ", miss.frame.index);
+  }
+  const bool is_there = std::any_of(cell.frames.frames.begin(), cell.frames.frames.end(),
+                                    [&](const Frame& other) { return other.index == frame; });
+  return absl::StrCat(is_there ? "frame " : "there is no frame ", frame,
+                      is_there ? " of that cell met its deadline" : " in that cell");
+}
+
+// Said where no late frame is to be told of.
+std::string NothingLate(const std::vector<const Cell*>& cells) {
+  std::string text = "no frame was late\n";
+  for (const Cell* cell : cells) {
+    for (const std::string& reason : cell->invalid) {
+      absl::StrAppend(&text, CellName(*cell), " is NOT VALID: ", EscapeForTerminal(reason), "\n");
+    }
+  }
+  return text;
+}
+
 absl::StatusOr<std::vector<LateFrame>> ChooseFrames(const std::vector<const Cell*>& cells,
                                                     const ExplainFlags& flags) {
   std::vector<LateFrame> frames;
@@ -55,8 +80,7 @@ absl::StatusOr<std::vector<LateFrame>> ChooseFrames(const std::vector<const Cell
     }
   }
   if (flags.frame && frames.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("frame ", *flags.frame, " of that cell was not late"));
+    return absl::InvalidArgumentError(WhyNotLate(*cells.front(), *flags.frame));
   }
   std::stable_sort(frames.begin(), frames.end(), [](const LateFrame& a, const LateFrame& b) {
     return a.overrun_ns() > b.overrun_ns();
@@ -83,7 +107,7 @@ absl::Status Explain(const ExplainFlags& flags) {
     std::cout << "[" << absl::StrJoin(rows, ",") << "]\n";
     return absl::OkStatus();
   }
-  if (frames.empty()) std::cout << "no frame was late\n";
+  if (frames.empty()) std::cout << NothingLate(cells);
   for (size_t i = 0; i < frames.size(); ++i) {
     std::cout << (i == 0 ? "" : "\n") << ExplainMiss(*frames[i].cell, *frames[i].miss);
   }

@@ -35,7 +35,9 @@ absl::StatusOr<Report> FromRecording(const std::string& path) {
   cell.load = recording.load;
   cell.run = recording.run;
   cell.title = TitleOf(recording.workload);
-  cell.notes = std::move(trace.notes);
+  cell.invalid = recording.invalid;
+  cell.notes = recording.notes;
+  cell.notes.insert(cell.notes.end(), trace.notes.begin(), trace.notes.end());
   cell.frames = recording.frames;
   absl::StatusOr<FrameCounts> counts = CountFrames(cell.frames);
   if (counts.ok()) {

@@ -36,6 +36,18 @@ namespace {
 
 constexpr int kOutOfMemory = 3;
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+#else
+constexpr bool kSanitized = false;
+#endif
+
 // What goes over the pipe: texts, each after its length. "" and the recording as a Perfetto trace,
 // the format and the notes; or the error's code and message.
 void Put(absl::string_view text, std::string* out) {
@@ -118,7 +130,7 @@ void WriteFile(const char* path, absl::string_view text) {
 // The library unpacks compressed traces into /tmp, by names that it has built in. For this process
 // that is a file system of its own, gone with it however it ends; where none can be mounted, the
 // names are still removed as soon as the files are open.
-void MountOwnTmp() {
+void MountOwnTmp(uint64_t most_bytes) {
   const uid_t user = geteuid();
   const gid_t group = getegid();
   if (unshare(CLONE_NEWNS) != 0) {
@@ -128,16 +140,17 @@ void MountOwnTmp() {
     WriteFile("/proc/self/gid_map", absl::StrCat(group, " ", group, " 1"));
   }
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return;
-  mount("whylate", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700");
+  mount("whylate", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+        absl::StrCat("mode=0700,size=", most_bytes).c_str());
 }
 
 // Opened before /tmp becomes another one.
-absl::StatusOr<ImportedTrace> Import(const std::string& path, const ImportLimits& limits) {
+absl::StatusOr<ImportedTrace> Import(const std::string& path, const TraceDatLimits& limits) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.valid()) return ImportTraceDat(path, limits);
-  MountOwnTmp();
+  if (!file.valid()) return ImportTraceDat(path, limits.import);
+  MountOwnTmp(limits.file_bytes);
   const std::string opened = absl::StrCat("/proc/self/fd/", file.get());
-  absl::StatusOr<ImportedTrace> trace = ImportTraceDat(opened, limits);
+  absl::StatusOr<ImportedTrace> trace = ImportTraceDat(opened, limits.import);
   if (trace.ok()) return trace;
   return absl::Status(trace.status().code(),
                       absl::StrReplaceAll(trace.status().message(), {{opened, path}}));
@@ -154,13 +167,12 @@ absl::StatusOr<ImportedTrace> Import(const std::string& path, const ImportLimits
   Limit(RLIMIT_CORE, 0);
   Limit(RLIMIT_CPU, limits.cpu_seconds);
   Limit(RLIMIT_FSIZE, limits.file_bytes);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  Limit(RLIMIT_AS, limits.memory_bytes);
-#endif
+  // A sanitizer's shadow memory is larger than any limit.
+  if (!kSanitized) Limit(RLIMIT_AS, limits.memory_bytes);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0) _exit(1);
   try {
-    const std::string encoded = Encode(Import(path, limits.import));
+    const std::string encoded = Encode(Import(path, limits));
     _exit(WriteAll(pipe_fd, encoded) ? 0 : 1);
   } catch (const std::bad_alloc&) {
     _exit(kOutOfMemory);
@@ -203,6 +215,8 @@ absl::Status EndStatus(int wait_status, const TraceDatLimits& limits) {
 }
 
 }  // namespace
+
+bool LimitsMemory() { return !kSanitized; }
 
 absl::StatusOr<ImportedTrace> ReadTraceDatInChild(const std::string& path,
                                                   const TraceDatLimits& limits) {

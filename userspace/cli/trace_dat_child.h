@@ -19,10 +19,14 @@ namespace whylate {
 struct TraceDatLimits {
   ImportLimits import;
   uint64_t memory_bytes = uint64_t{4} << 30;  // address space
-  uint64_t file_bytes = uint64_t{8} << 30;    // of each file that a compressed trace is unpacked to
+  // Of what a compressed trace is unpacked to, in memory where the child may mount it.
+  uint64_t file_bytes = uint64_t{4} << 30;
   uint32_t cpu_seconds = 120;
   uint32_t wall_seconds = 600;
 };
+
+// False in a build with sanitizers, whose memory no limit can hold.
+bool LimitsMemory();
 
 // The errors of ImportTraceDat(), and InvalidArgument, in one line, where the child crashed or came
 // to a limit.

@@ -9,14 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "analysis/import/open_trace.h"
 #include "analysis/model/recording.h"
 #include "analysis/model/status_macros.h"
-#include "analysis/timeline/event_order.h"
-#include "analysis/timeline/interval.h"
 #include "userspace/cli/trace_dat_child.h"
 #include "userspace/platform/unique_fd.h"
 
@@ -24,16 +23,23 @@ namespace whylate {
 namespace {
 
 constexpr int64_t kMostBytes = int64_t{4} << 30;
+constexpr int64_t kHeadBytes = int64_t{256} << 10;  // that tell the format
 absl::Status Failed(const std::string& path, const std::string& why) {
   return absl::FailedPreconditionError(absl::StrCat("read the trace '", path, "': ", why));
 }
 
-absl::StatusOr<std::string> ReadRegularFile(const std::string& path) {
+// Of a regular file: its size, and an open descriptor.
+struct OpenedFile {
+  UniqueFd fd;
+  int64_t size_bytes = 0;
+};
+
+absl::StatusOr<OpenedFile> OpenRegularFile(const std::string& path) {
   // Not to wait for the writer of a pipe.
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file.valid()) return Failed(path, std::strerror(errno));
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd.valid()) return Failed(path, std::strerror(errno));
   struct stat status;
-  if (fstat(file.get(), &status) != 0) return Failed(path, std::strerror(errno));
+  if (fstat(fd.get(), &status) != 0) return Failed(path, std::strerror(errno));
   if (S_ISDIR(status.st_mode)) {
     return Failed(path, "it is a directory; whylate explain reads sessions");
   }
@@ -42,11 +48,18 @@ absl::StatusOr<std::string> ReadRegularFile(const std::string& path) {
   }
   if (status.st_size == 0) return Failed(path, "it is empty");
   if (status.st_size > kMostBytes) return Failed(path, "it is longer than 4 GiB; cut it first");
-  std::string bytes(static_cast<size_t>(status.st_size), '\0');
+  return OpenedFile{std::move(fd), status.st_size};
+}
+
+// Its first `most_bytes`.
+absl::StatusOr<std::string> ReadHead(const std::string& path, const OpenedFile& file,
+                                     int64_t most_bytes) {
+  std::string bytes(static_cast<size_t>(std::min(file.size_bytes, most_bytes)), '\0');
   size_t size_bytes = 0;
   // It may be shorter by now, and grows no longer for us.
   while (size_bytes < bytes.size()) {
-    const ssize_t count = read(file.get(), &bytes[size_bytes], bytes.size() - size_bytes);
+    const ssize_t count = pread(file.fd.get(), &bytes[size_bytes], bytes.size() - size_bytes,
+                                static_cast<off_t>(size_bytes));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return Failed(path, std::strerror(errno));
     if (count == 0) break;
@@ -56,34 +69,26 @@ absl::StatusOr<std::string> ReadRegularFile(const std::string& path) {
   return bytes;
 }
 
-// So that no difference of two times overflows, whatever a hostile recording says.
-bool HasSaneTimes(const Recording& recording) {
-  constexpr int64_t kMostNs = int64_t{1} << 60;  // 36 years
-  const auto sane = [](int64_t time_ns) { return -kMostNs < time_ns && time_ns < kMostNs; };
-  const Interval bounds = RecordingBounds(recording);
-  if (!sane(bounds.start_ns) || !sane(bounds.end_ns)) return false;
-  return std::all_of(recording.frames.frames.begin(), recording.frames.frames.end(),
-                     [&](const Frame& frame) {
-                       return sane(frame.release_ns) && sane(frame.start_ns) &&
-                              sane(frame.completion_ns) && sane(frame.demand_ns);
-                     });
-}
-
 }  // namespace
 
 absl::StatusOr<ImportedTrace> OpenTrace(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadRegularFile(path));
-  const absl::StatusOr<TraceFormat> format = TellTraceFormat(bytes);
+  ASSIGN_OR_RETURN(const OpenedFile file, OpenRegularFile(path));
+  ASSIGN_OR_RETURN(const std::string head, ReadHead(path, file, kHeadBytes));
+  const absl::StatusOr<TraceFormat> format = TellTraceFormat(head);
   if (!format.ok()) {
     return Failed(path, absl::StrCat(format.status().message(),
                                      "; what can be read: trace.dat, Perfetto traces, ftrace and "
                                      "trace-cmd report text, systrace HTML, perf script text"));
   }
-  absl::StatusOr<ImportedTrace> trace = *format == TraceFormat::kTraceDat
-                                            ? ReadTraceDatInChild(path, TraceDatLimits())
-                                            : ImportTraceBytes(bytes, ImportLimits());
+  absl::StatusOr<ImportedTrace> trace;
+  if (*format == TraceFormat::kTraceDat) {
+    trace = ReadTraceDatInChild(path, TraceDatLimits());
+  } else {
+    ASSIGN_OR_RETURN(const std::string bytes, ReadHead(path, file, file.size_bytes));
+    trace = ImportTraceBytes(bytes, ImportLimits());
+  }
   if (!trace.ok()) return Failed(path, std::string(trace.status().message()));
-  if (!HasSaneTimes(trace->recording)) return Failed(path, "its times are out of range: damaged");
+  if (!HasUsableTimes(trace->recording)) return Failed(path, "its times are out of range: damaged");
   return trace;
 }
 

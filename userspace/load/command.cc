@@ -131,7 +131,8 @@ std::optional<absl::Status> CommandTree::Reap() {
       if (output_read_.valid()) ReadOutput();
       const int64_t ran_ms = (MonotonicNs() - started_ns_) / kNsPerMs;
       return absl::AbortedError(
-          absl::StrCat("the command ", shell_end_, " after ", ran_ms, " ms", LastWords()));
+          absl::StrCat("the command ", shell_end_, " after ", ran_ms, " ms", LastWords(),
+                       "; a load must outlast its cell: while :; do CMD; done"));
     }
     if (pid == shell_) shell_end_ = DescribeWaitStatus(wait_status);
   }

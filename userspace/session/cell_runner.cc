@@ -339,8 +339,9 @@ absl::StatusOr<Cell> CellRunner::FinishCell(const absl::Status& end) {
   } else {
     cell.invalid.emplace_back(counts.status().message());
   }
-  RETURN_IF_ERROR(Explain(cell));
+  ASSIGN_OR_RETURN(Recording recording, Explain(cell));
   if (end.ok()) Stamp(cell);
+  if (trace_ && environment_.options.record != "none") Record(recording, cell);
   return cell;
 }
 
@@ -355,7 +356,7 @@ std::vector<RoleAssignment> CellRunner::Roles() const {
   return roles;
 }
 
-absl::Status CellRunner::Explain(Cell& cell) {
+absl::StatusOr<Recording> CellRunner::Explain(Cell& cell) {
   Recording recording;
   recording.workload = cell.workload;
   recording.load = cell.load;
@@ -369,12 +370,14 @@ absl::Status CellRunner::Explain(Cell& cell) {
     ASSIGN_OR_RETURN(cell.observer, trace_->Finish(recording));
   }
   cell.explanation = whylate::Explain(recording);
-  if (trace_ && environment_.options.record != "none") Record(recording, cell);
-  return absl::OkStatus();
+  return recording;
 }
 
 // The report has the answers; that the events could not be kept is no reason to lose it.
-void CellRunner::Record(const Recording& recording, Cell& cell) const {
+void CellRunner::Record(Recording& recording, Cell& cell) const {
+  recording.kernel = environment_.kernel;
+  recording.invalid = cell.invalid;
+  recording.notes = cell.notes;
   absl::StatusOr<std::string> name =
       environment_.directory->WriteRecording(recording, cell.explanation);
   if (name.ok()) {

@@ -41,6 +41,7 @@ struct CellPlan {
 struct CellEnvironment {
   SessionOptions options;
   std::string run_id;
+  std::string kernel;  // its release
   int64_t loops_per_ms = 0;
   int32_t load_threads = 1;
   CleanupRegistry* registry = nullptr;
@@ -94,9 +95,10 @@ class CellRunner {
 
   absl::StatusOr<Cell> FinishCell(const absl::Status& end);
   void CopyFrames(CellFrames& frames) const;
-  // Why frames were late, from the trace where there is one, which is kept as a recording.
-  absl::Status Explain(Cell& cell);
-  void Record(const Recording& recording, Cell& cell) const;
+  // Why frames were late, from the trace where there is one; returns what it was told from.
+  absl::StatusOr<Recording> Explain(Cell& cell);
+  // Into a file, with what is worth knowing of the cell.
+  void Record(Recording& recording, Cell& cell) const;
   std::vector<RoleAssignment> Roles() const;
   void Stamp(Cell& cell) const;
 

@@ -160,11 +160,15 @@ absl::Status Supervisor::Prepare() {
   }
   const auto model = std::find_if(report_.host.begin(), report_.host.end(),
                                   [](const HostFact& fact) { return fact.key == "cpu_model"; });
-  report_.loops_per_ms =
-      CalibrateCached(DefaultCacheDirectory(),
-                      model == report_.host.end() ? "" : model->value.value_or(""))
-          .loops_per_ms;
+  // A session that goes on keeps its own: the finished cells are of it.
+  if (report_.loops_per_ms <= 0) {
+    report_.loops_per_ms =
+        CalibrateCached(DefaultCacheDirectory(),
+                        model == report_.host.end() ? "" : model->value.value_or(""))
+            .loops_per_ms;
+  }
   environment_.options = report_.options;
+  environment_.kernel = KernelRelease();
   environment_.observers = {Tgid{getpid()}, janitor_->tgid()};
   environment_.loops_per_ms = report_.loops_per_ms;
   ASSIGN_OR_RETURN(environment_.load_threads, ResolveLoadThreads(report_.options));

@@ -75,8 +75,13 @@ absl::StatusOr<std::string> SessionDirectory::WriteRecording(const Recording& re
 
 absl::StatusOr<Report> ReadSessionReport(const std::string& directory) {
   const std::string path = absl::StrCat(directory, "/", kReportJson);
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  absl::StatusOr<Report> report = ReportFromJson(text);
+  const absl::StatusOr<std::string> text = ReadFile(path);
+  if (absl::IsNotFound(text.status())) {
+    return absl::NotFoundError(
+        absl::StrCat("'", directory, "' is no session: it has no ", kReportJson));
+  }
+  RETURN_IF_ERROR(text.status());
+  absl::StatusOr<Report> report = ReportFromJson(*text);
   if (report.ok()) return report;
   return absl::FailedPreconditionError(absl::StrCat(path, ": ", report.status().message()));
 }

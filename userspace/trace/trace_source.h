@@ -42,7 +42,8 @@ struct TraceOptions {
   bool watch_affinity_calls = true;
   // Stop keeps everything, whatever windows it is given.
   bool keep_all = false;
-  // Count the run time of the BPF programs (the kernel then reads the clock twice more per event).
+  // Count the run time of the BPF programs (the kernel then reads the clock twice more per event);
+  // where this process may.
   bool measure_bpf_time = false;
 };
 
