@@ -7,7 +7,8 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 readonly BUILD=$root/build-fuzz
 readonly FUZZERS=(report_json_fuzzer capture_fuzzer perfetto_fuzzer ftrace_text_fuzzer
-  perf_script_fuzzer trace_dat_layout_fuzzer)
+  perf_script_fuzzer trace_dat_layout_fuzzer perfetto_textproto_fuzzer latency_text_fuzzer
+  timehist_text_fuzzer)
 
 cmake -S "$root" -B "$BUILD" -G Ninja -DWHYLATE_FUZZ=ON -DCMAKE_C_COMPILER=clang \
   -DCMAKE_CXX_COMPILER=clang++ >&2

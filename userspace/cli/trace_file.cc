@@ -59,8 +59,10 @@ absl::StatusOr<ImportedTrace> OpenTrace(const std::string& path) {
   const absl::StatusOr<TraceFormat> format = TellTraceFormat(bytes);
   if (!format.ok()) {
     return Failed(path, absl::StrCat(format.status().message(),
-                                     "; what can be read: trace.dat, Perfetto traces, ftrace and "
-                                     "trace-cmd report text, systrace HTML, perf script text"));
+                                     "; what can be read: trace.dat, Perfetto traces and their "
+                                     "text form, ftrace and trace-cmd report text, systrace HTML, "
+                                     "latency tracers' text, perf script and perf sched timehist "
+                                     "text"));
   }
   absl::StatusOr<ImportedTrace> trace = *format == TraceFormat::kTraceDat
                                             ? ReadTraceDatInChild(path, TraceDatLimits())
