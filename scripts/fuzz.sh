@@ -7,7 +7,8 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 readonly BUILD=$root/build-fuzz
 readonly FUZZERS=(report_json_fuzzer capture_fuzzer perfetto_fuzzer ftrace_text_fuzzer
-  perf_script_fuzzer trace_dat_layout_fuzzer)
+  perf_script_fuzzer trace_dat_layout_fuzzer perfetto_textproto_fuzzer latency_text_fuzzer
+  timehist_text_fuzzer)
 
 readonly SECONDS_EACH=${1:-600}
 shift || true

@@ -192,6 +192,12 @@ void EventCollector::Lost(CpuId cpu, std::optional<int64_t> begin_ns, std::optio
   losses.push_back({cpu, begin, end, count});
 }
 
+void EventCollector::Unseen(CpuId cpu, std::optional<int64_t> begin_ns,
+                            std::optional<int64_t> end_ns) {
+  has_unseen_ = true;
+  Lost(cpu, begin_ns, end_ns, 0);
+}
+
 void EventCollector::Note(std::string note) {
   if (noted_.size() >= limits_.names || !noted_.insert(note).second) return;
   trace_.notes.push_back(std::move(note));
@@ -284,7 +290,7 @@ void EventCollector::AddLossNotes() {
     total.end_ns = std::max(total.end_ns, loss.end_ns);
     total.count += std::min(loss.count, std::numeric_limits<uint64_t>::max() - total.count);
   }
-  if (by_cpu.empty()) return;
+  if (by_cpu.empty() || has_unseen_) return;
   if (by_cpu.size() > kMostLossNotes) {
     Note(absl::StrCat("events lost on ", by_cpu.size(), " CPUs", counted ? ": " : ": at least ",
                       trace_.recording.trace->lost));
@@ -323,7 +329,8 @@ void EventCollector::AddNotes() {
 }
 
 absl::StatusOr<ImportedTrace> EventCollector::Finish() {
-  if (switches_ + wakings_ + wakeups_ == 0) {
+  const bool has_events = switches_ + wakings_ + wakeups_ > 0;
+  if (!has_events && !told_result_) {
     return absl::InvalidArgumentError(absl::StrCat(
         trace_.format, " without a scheduler event: no sched_switch, sched_waking or",
         " sched_wakeup in it", impossible_ > 0 ? " with a possible time, CPU and tid" : ""));
@@ -341,7 +348,7 @@ absl::StatusOr<ImportedTrace> EventCollector::Finish() {
   recording.trace = TraceFacts{.source = trace_.format, .events = static_cast<uint64_t>(count)};
   for (const auto& [cpu, stream] : cpus_) recording.cpus.push_back({.cpu = cpu});
   CloseLosses();
-  AddNotes();
+  if (has_events) AddNotes();
   return std::move(trace_);
 }
 

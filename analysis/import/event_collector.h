@@ -70,12 +70,16 @@ class EventCollector {
   // Events of `cpu` were lost between its neighbours; `count` 0: how many is not known.
   void Lost(CpuId cpu, std::optional<int64_t> begin_ns, std::optional<int64_t> end_ns,
             uint64_t count);
+  // The trace does not look at `cpu` there: as lost, but no events are missed, and no note says so.
+  void Unseen(CpuId cpu, std::optional<int64_t> begin_ns, std::optional<int64_t> end_ns);
   // An event of another kind: the trace covers this time, and its CPU was traced.
   void Seen(int64_t time_ns, CpuId cpu);
   // Once each, in the order in which they came.
   void Note(std::string note);
+  // A note says what there is to say: Finish() is content without a scheduler event.
+  void ToldResult() { told_result_ = true; }
 
-  // InvalidArgument where there was no scheduler event at all. Adds the notes that follow from what
+  // InvalidArgument where there was no scheduler event at all, and no result told. Adds the notes that follow from what
   // was seen: no wake-ups, no affinity, classes from priorities alone, times out of order, limits.
   absl::StatusOr<ImportedTrace> Finish();
 
@@ -111,6 +115,8 @@ class EventCollector {
   uint64_t wakings_ = 0;
   uint64_t wakeups_ = 0;
   bool priorities_ = false;
+  bool told_result_ = false;
+  bool has_unseen_ = false;
   bool names_full_ = false;
   std::optional<int64_t> first_ns_;
   int64_t last_ns_ = 0;

@@ -1,13 +1,17 @@
 #include "analysis/import/open_trace.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "analysis/import/ftrace_text.h"
+#include "analysis/import/latency_text.h"
 #include "analysis/import/perf_script.h"
 #include "analysis/import/perfetto.h"
+#include "analysis/import/perfetto_textproto.h"
+#include "analysis/import/timehist_text.h"
 #include "analysis/import/trace_dat_layout.h"
 #include "analysis/model/status_macros.h"
 
@@ -56,12 +60,33 @@ absl::Status NoTrace(absl::string_view head) {
   const size_t line = std::min(begin.find('\n'), begin.size());
   if (IsText(head.substr(0, 4096))) {
     return absl::InvalidArgumentError(
-        absl::StrCat("no trace: text without a line of ftrace or perf script; it begins \"",
+        absl::StrCat("no trace: text without a line of a trace; it begins \"",
                      absl::CHexEscape(begin.substr(0, line)), "\""));
   }
   return absl::InvalidArgumentError(absl::StrCat("no trace: binary data that begins \"",
                                                  absl::CHexEscape(begin.substr(0, 16)),
                                                  "\"; trace.dat begins with 17 08 44 \"tracing\""));
+}
+
+struct TextFormat {
+  bool (*looks_like)(absl::string_view head);
+  TraceFormat format;
+};
+
+// The first that knows the text: those with a header of their own before those told by one line.
+constexpr TextFormat kTextFormats[] = {
+    {LooksLikePerfettoText, TraceFormat::kPerfettoText},
+    {LooksLikeLatencyText, TraceFormat::kLatencyText},
+    {LooksLikeTimehistText, TraceFormat::kTimehistText},
+    {LooksLikePerfScript, TraceFormat::kPerfScript},
+    {LooksLikeFtraceText, TraceFormat::kFtraceText},
+};
+
+std::optional<TraceFormat> TellTextFormat(absl::string_view head) {
+  for (const TextFormat& text : kTextFormats) {
+    if (text.looks_like(head)) return text.format;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -71,14 +96,11 @@ absl::StatusOr<TraceFormat> TellTraceFormat(absl::string_view head) {
   for (const KnownFile& known : kKnownFiles) {
     if (head.substr(0, known.begin.size()) == known.begin) return NoTrace(head);
   }
-  if (IsText(head.substr(0, 4096))) {
-    if (LooksLikePerfScript(head)) return TraceFormat::kPerfScript;
-    if (LooksLikeFtraceText(head)) return TraceFormat::kFtraceText;
-  }
-  if (LooksLikePerfetto(head)) return TraceFormat::kPerfetto;
   // Names are bytes: a trace may have control characters in one.
-  if (LooksLikePerfScript(head)) return TraceFormat::kPerfScript;
-  if (LooksLikeFtraceText(head)) return TraceFormat::kFtraceText;
+  const bool is_text = IsText(head.substr(0, 4096));
+  if (!is_text && LooksLikePerfetto(head)) return TraceFormat::kPerfetto;
+  if (const std::optional<TraceFormat> format = TellTextFormat(head)) return *format;
+  if (LooksLikePerfetto(head)) return TraceFormat::kPerfetto;
   return NoTrace(head);
 }
 
@@ -88,6 +110,12 @@ absl::StatusOr<ImportedTrace> ImportTraceBytes(absl::string_view bytes,
   switch (format) {
     case TraceFormat::kPerfetto:
       return ImportPerfetto(bytes, limits);
+    case TraceFormat::kPerfettoText:
+      return ImportPerfettoText(bytes, limits);
+    case TraceFormat::kLatencyText:
+      return ImportLatencyText(bytes, limits);
+    case TraceFormat::kTimehistText:
+      return ImportTimehistText(bytes, limits);
     case TraceFormat::kFtraceText:
       return ImportFtraceText(bytes, limits);
     case TraceFormat::kPerfScript:

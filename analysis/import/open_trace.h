@@ -14,7 +14,15 @@
 
 namespace whylate {
 
-enum class TraceFormat : uint8_t { kTraceDat, kPerfetto, kFtraceText, kPerfScript };
+enum class TraceFormat : uint8_t {
+  kTraceDat,
+  kPerfetto,
+  kPerfettoText,
+  kFtraceText,
+  kPerfScript,
+  kLatencyText,
+  kTimehistText,
+};
 
 // Of a file that begins with `head`: all of it, or at least 256 KiB. InvalidArgument, in one line
 // that names what was found, for anything else.

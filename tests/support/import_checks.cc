@@ -19,7 +19,8 @@ bool IsOneLine(const std::string& text) {
 bool IsRefusedOrSound(const absl::StatusOr<ImportedTrace>& trace) {
   if (!trace.ok()) return IsOneLine(std::string(trace.status().message()));
   const Recording& recording = trace->recording;
-  if (recording.events.empty() || !recording.trace.has_value()) return false;
+  if (!recording.trace.has_value()) return false;
+  if (recording.events.empty() && trace->notes.empty()) return false;
   if (!std::is_sorted(recording.events.begin(), recording.events.end(), Before)) return false;
   std::map<CpuId, uint64_t> sequences;
   for (const SchedEvent& event : recording.events) {

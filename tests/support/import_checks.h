@@ -8,7 +8,7 @@
 namespace whylate {
 
 // An error of one line; or a recording in total order, numbered without holes, within its bounds,
-// with notes of one line, of which a Timeline can be made.
+// with notes of one line, of which a Timeline can be made. Without an event the notes tell something.
 bool IsRefusedOrSound(const absl::StatusOr<ImportedTrace>& trace);
 
 }  // namespace whylate

@@ -77,8 +77,10 @@ absl::StatusOr<ImportedTrace> OpenTrace(const std::string& path) {
   const absl::StatusOr<TraceFormat> format = TellTraceFormat(head);
   if (!format.ok()) {
     return Failed(path, absl::StrCat(format.status().message(),
-                                     "; what can be read: trace.dat, Perfetto traces, ftrace and "
-                                     "trace-cmd report text, systrace HTML, perf script text"));
+                                     "; what can be read: trace.dat, Perfetto traces and their "
+                                     "text form, ftrace and trace-cmd report text, systrace HTML, "
+                                     "latency tracers' text, perf script and perf sched timehist "
+                                     "text"));
   }
   absl::StatusOr<ImportedTrace> trace;
   if (*format == TraceFormat::kTraceDat) {

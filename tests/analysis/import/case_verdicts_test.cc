@@ -17,6 +17,7 @@
 namespace whylate {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::Field;
@@ -190,6 +191,82 @@ TEST_F(CaseVerdictsTest, T18) {
   ASSERT_TRUE(rcu.has_value());
   EXPECT_EQ(LatencyUs(*rcu), 10);
   EXPECT_EQ(rcu->verdict->subject, "ksoftirqd/7");
+}
+
+// Times are those of the text, placed from 1 s and 3 s on.
+TEST_F(CaseVerdictsTest, T21) {
+  ASSERT_NO_FATAL_FAILURE(Open("T21", "input.txt"));
+  if (IsSkipped()) return;
+  EXPECT_THAT(trace_.notes, Contains(AllOf(HasSubstr("1969 us"), HasSubstr("cyclictest-250"),
+                                           HasSubstr("migrate_enable <- rt_spin_unlock <- "
+                                                     "madvise_cold_or_pageout_pte_range"))));
+  EXPECT_THAT(trace_.notes, Contains(AllOf(HasSubstr("879 us"), HasSubstr("cyclictest-212"),
+                                           HasSubstr("free_unref_page_list"))));
+  const std::optional<Activation> first = WokenAt(250, 1'000'001);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(LatencyUs(*first), 1955);
+  EXPECT_EQ(BehindNs(*first, 264) / kUs, 1955);
+  EXPECT_EQ(first->segments[0].cpu, CpuId{1});
+  EXPECT_EQ(first->segments[0].standing.rt_priority, 99);
+  ASSERT_TRUE(first->verdict.has_value());
+  EXPECT_EQ(first->verdict->subject, "stress-n");
+  EXPECT_EQ(first->verdict->decision, Decision::kNotPreemptible);
+  const std::optional<Activation> second = WokenAt(212, 3'000'001);
+  ASSERT_TRUE(second.has_value());
+  EXPECT_EQ(LatencyUs(*second), 855);
+  EXPECT_EQ(second->verdict->decision, Decision::kNotPreemptible);
+}
+
+// Its switch was cut from the mail: the header tells when it was.
+TEST_F(CaseVerdictsTest, T23) {
+  ASSERT_NO_FATAL_FAILURE(Open("T23", "input.txt"));
+  if (IsSkipped()) return;
+  const std::optional<Activation> task = WokenAt(8238, 1'000'000);
+  ASSERT_TRUE(task.has_value());
+  EXPECT_EQ(LatencyUs(*task), 55'060);
+  EXPECT_EQ(BehindNs(*task, 88) / kUs, 54'986);
+  ASSERT_TRUE(task->verdict.has_value());
+  EXPECT_EQ(task->verdict->decision, Decision::kNotPreemptible);
+  EXPECT_THAT(
+      trace_.notes,
+      Contains(AllOf(HasSubstr("55060 us"), HasSubstr("cyclictest-8238"),
+                     HasSubstr("54973 us, after isolate_lru_folios <- shrink_inactive_list"),
+                     HasSubstr("with interrupts off"))));
+  EXPECT_THAT(trace_.notes, Contains(AllOf(HasSubstr("interrupts off for 49040 us by kswapd0-91"),
+                                           HasSubstr("from _raw_spin_lock_irq"),
+                                           HasSubstr("to shrink_inactive_list"))));
+}
+
+TEST_F(CaseVerdictsTest, T26) {
+  ASSERT_NO_FATAL_FAILURE(Open("T26", "input.txt"));
+  if (IsSkipped()) return;
+  EXPECT_THAT(trace_.notes, Contains(HasSubstr("10 rows: 10 stays")));
+  const struct {
+    const char* tid;
+    int64_t delay_us;
+    const char* other_queue;
+  } kWaits[] = {
+      {"28773", 60'237, "60.197"},
+      {"28762", 42'839, "39.867"},
+      {"28812", 43'817, "40.866"},
+      {"28779", 23'465, ""},
+  };
+  for (const auto& wait : kWaits) {
+    const Activation task = Analyze(wait.tid).activations.at(0);
+    EXPECT_EQ(task.wait_ns / kUs, wait.delay_us) << wait.tid;
+    if (*wait.other_queue == '\0') continue;
+    EXPECT_THAT(trace_.notes, Contains(AllOf(HasSubstr(absl::StrCat("(tid ", wait.tid, ")")),
+                                             HasSubstr(wait.other_queue))));
+  }
+}
+
+TEST_F(CaseVerdictsTest, T27) {
+  ASSERT_NO_FATAL_FAILURE(Open("T27", "input.txt"));
+  if (IsSkipped()) return;
+  EXPECT_THAT(trace_.notes, Contains("7 rows: 4 stays on a CPU, 2 wake-ups, 1 migrations"));
+  const Activation perf = Analyze("14570").activations.at(0);
+  EXPECT_EQ(perf.task, "perf");
+  EXPECT_EQ((perf.end_ns - *perf.running_ns) / kUs, 108);
 }
 
 // Two tasks of one name: the tid tells who waited behind whom.

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "analysis/import/ftrace_text.h"
 #include "analysis/import/perf_script.h"
+#include "analysis/import/perfetto_textproto.h"
 #include "analysis/import/trace_dat.h"
 #include "analysis/timeline/timeline.h"
 #include "gmock/gmock.h"
@@ -253,6 +255,23 @@ TEST_F(Cases, T13FieldsWinAndNamesComeFromElsewhere) {
   EXPECT_EQ(Switches()[0]->out, SwitchOut::kRunnable);  // its "D" means nothing
   LOAD_OR_SKIP("T13", "unknown_thread_name.systrace");
   EXPECT_EQ(NameOf(19999), "real_name");
+}
+
+TEST_F(Cases, T13PerfettoInText) {
+  path_ = Find("T13", "sched_blocked.textproto");
+  if (path_.empty()) GTEST_SKIP() << "no cases beside the checkout";
+  auto trace = ImportPerfettoText(Read(path_), ImportLimits());
+  ASSERT_THAT(trace, IsOk());
+  trace_ = *std::move(trace);
+  EXPECT_EQ(CountOf<SwitchEvent>(recording()), 10u);
+  EXPECT_THAT(recording().cpus, SizeIs(3));
+  EXPECT_EQ(RunningAt(1, 0.0005), Tid{100});
+  EXPECT_EQ(RunningAt(1, 0.0010005), Tid{101});
+  EXPECT_EQ(RunningAt(2, 0.0010005), Tid{103});
+  EXPECT_EQ(NameOf(105), "105");
+  for (const SwitchEvent* event : Switches()) {
+    EXPECT_EQ(event->out, event->prev == Tid{0} ? SwitchOut::kRunnable : SwitchOut::kBlocked);
+  }
 }
 
 TEST_F(Cases, T14PerfScript) {
