@@ -77,7 +77,8 @@ struct Analysis {
 
 // With a deadline late activations come before others into the choice of the worst. The idle task
 // has no activations, nor has a task that does not occur.
-// O(n log n) in events, O(n) to find the worst, and for each of those what happened in it.
+// O(n log n) in events, O(n) to find the worst, and for each of those O(m log m) in what happened
+// in it, but for a joint cause with records missing: up to 100 times that.
 Analysis AnalyzeActivations(const Recording& recording, const ActivationOptions& options);
 
 }  // namespace whylate
