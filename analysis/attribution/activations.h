@@ -44,7 +44,10 @@ struct Activation {
   std::optional<int64_t> deadline_ns;  // an instant
   std::optional<bool> late;            // unset without a deadline, or where its end is not known
   int64_t wait_ns = 0;                 // wakeup_dispatch, runqueue_wait and preempted
-  std::vector<Segment> segments;       // tile [start, end)
+  // False where it may have waited before it first ran and nobody knows: no record says that it was
+  // woken, or nothing is known of a stretch before that run. A frame has its release.
+  bool wait_known = false;
+  std::vector<Segment> segments;  // tile [start, end)
   // Unset where nothing is to be explained: in time or, without a deadline, no wait.
   std::optional<Verdict> verdict;
 };
