@@ -33,7 +33,7 @@ class Scan {
         AddWait(span);
         break;
       case TaskState::kRunning:
-        if (!open_.has_value()) Open(span.start_ns, std::nullopt);
+        if (!open_.has_value()) Open(span.start_ns, WokenAndRunAtOnce(span));
         if (!open_->running_ns.has_value() && span.in_event != kNoEvent) {
           open_->running_ns = span.start_ns;
         }
@@ -44,12 +44,18 @@ class Scan {
       case TaskState::kBlocked:
       case TaskState::kExited:
         Close(span.start_ns, /*finished=*/true);
+        if (span.state == TaskState::kBlocked) slept_until_ns_ = span.end_ns;
         break;
       case TaskState::kUnknown:
         Close(span.start_ns, WentToSleep());
         break;
     }
     run_out_event_ = kNoEvent;
+  }
+
+  // Nothing lies between its sleep and its run where it was woken at the same time.
+  std::optional<int64_t> WokenAndRunAtOnce(const TaskSpan& running) const {
+    return slept_until_ns_ == running.start_ns ? slept_until_ns_ : std::nullopt;
   }
 
   void AddWait(const TaskSpan& span) {
@@ -113,6 +119,7 @@ class Scan {
   const Timeline& timeline_;
   const TaskIndex task_;
   std::optional<ActivationSpan> open_;
+  std::optional<int64_t> slept_until_ns_;
   int32_t run_out_event_ = kNoEvent;  // that ended the running span before
   std::vector<ActivationSpan> found_;
 };

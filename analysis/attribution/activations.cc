@@ -30,6 +30,14 @@ int64_t WaitNs(const std::vector<Segment>& segments) {
   return ns;
 }
 
+bool KnownUntilItRan(const std::vector<Segment>& segments) {
+  for (const Segment& segment : segments) {
+    if (segment.kind == SegmentKind::kUnknown) return false;
+    if (segment.kind == SegmentKind::kRunning) break;
+  }
+  return true;
+}
+
 // A sorts before B: longest wait first, then in order of time.
 bool IsWorse(const Activation& a, const Activation& b) {
   return std::tuple(-a.wait_ns, a.start_ns, a.tid) < std::tuple(-b.wait_ns, b.start_ns, b.tid);
@@ -192,6 +200,7 @@ class Analyzer {
     if (options_.deadline_ns.has_value()) activation.deadline_ns = question.deadline_ns;
     activation.late = IsLate(span);
     activation.wait_ns = WaitNs(answer.segments);
+    activation.wait_known = span.waking_ns.has_value() && KnownUntilItRan(answer.segments);
     activation.segments = std::move(answer.segments);
     for (const Charge& charge : answer.delay.charges) {
       if (CountsAsWait(charge.kind)) subjects_.Add(charge.subject, charge.ns);
@@ -238,6 +247,7 @@ Activation FromMiss(const Miss& miss, const Recording& recording, const std::str
   activation.late = true;
   activation.segments = miss.segments;
   activation.wait_ns = WaitNs(miss.segments);
+  activation.wait_known = KnownUntilItRan(miss.segments);
   activation.verdict = miss.verdict;
   for (const Segment& segment : miss.segments) {
     const bool woken =

@@ -44,7 +44,10 @@ struct Activation {
   std::optional<int64_t> deadline_ns;  // an instant
   std::optional<bool> late;            // unset without a deadline, or where its end is not known
   int64_t wait_ns = 0;                 // wakeup_dispatch, runqueue_wait and preempted
-  std::vector<Segment> segments;       // tile [start, end)
+  // False where it may have waited before it first ran and nobody knows: no record says that it was
+  // woken, or nothing is known of a stretch before that run. A frame has its release.
+  bool wait_known = false;
+  std::vector<Segment> segments;  // tile [start, end)
   // Unset where nothing is to be explained: in time or, without a deadline, no wait.
   std::optional<Verdict> verdict;
 };
@@ -77,7 +80,8 @@ struct Analysis {
 
 // With a deadline late activations come before others into the choice of the worst. The idle task
 // has no activations, nor has a task that does not occur.
-// O(n log n) in events, O(n) to find the worst, and for each of those what happened in it.
+// O(n log n) in events, O(n) to find the worst, and for each of those O(m log m) in what happened
+// in it, but for a joint cause with records missing: up to 100 times that.
 Analysis AnalyzeActivations(const Recording& recording, const ActivationOptions& options);
 
 }  // namespace whylate

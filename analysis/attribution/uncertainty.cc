@@ -158,12 +158,12 @@ class Finder {
 
 // The strongest subjects besides the named ones: by saving alone, by time, and one that nobody saw.
 std::vector<size_t> Rivals(const Counterfactual& without, const Judgement& judgement) {
+  std::vector<bool> named(without.names().size() + 1, false);
+  for (const size_t subject : judgement.subjects) named[subject] = true;
   std::optional<size_t> by_saving;
   std::optional<size_t> by_ns;
   for (size_t i = 0; i < without.names().size(); ++i) {
-    const bool named = std::find(judgement.subjects.begin(), judgement.subjects.end(), i) !=
-                       judgement.subjects.end();
-    if (named || without.names()[i] == kSubjectUnknown) continue;
+    if (named[i] || without.names()[i] == kSubjectUnknown) continue;
     if (!by_saving || without.SavingNs(i) > without.SavingNs(*by_saving)) by_saving = i;
     if (!by_ns || without.ns()[i] > without.ns()[*by_ns]) by_ns = i;
   }
@@ -172,6 +172,9 @@ std::vector<size_t> Rivals(const Counterfactual& without, const Judgement& judge
   if (by_ns && by_ns != by_saving) rivals.push_back(*by_ns);
   return rivals;
 }
+
+// Each named subject is asked about, over all subjects.
+constexpr size_t kMostNamed = 100;
 
 bool Agrees(const Judgement& a, const Judgement& b) {
   return a.subjects == b.subjects && a.sufficient == b.sufficient;
@@ -188,7 +191,9 @@ bool Survives(const Counterfactual& without, const Judgement& judgement, const F
               const Uncertainty& uncertainty) {
   const int64_t open_ns = uncertainty.OpenNs();
   if (open_ns == 0) return true;
+  if (judgement.subjects.size() > kMostNamed) return false;
   const std::vector<std::string>& names = without.names();
+  const std::vector<size_t> rivals = Rivals(without, judgement);
   for (const size_t named : judgement.subjects) {
     if (names[named] == kSubjectUnknown) return false;
   }
@@ -198,7 +203,7 @@ bool Survives(const Counterfactual& without, const Judgement& judgement, const F
     more.bonus_ns.assign(names.size() + 1, 0);
     more.bonus_ns[named] = open_ns;
     if (!Agrees(without.Judge(more), judgement)) return false;
-    for (const size_t rival : Rivals(without, judgement)) {
+    for (const size_t rival : rivals) {
       Scenario less;
       less.unknown_given_away = true;
       less.bonus_ns.assign(names.size() + 1, 0);

@@ -37,7 +37,8 @@ Uncertainty FindUncertainty(const Timeline& timeline, TaskIndex task,
 
 // Whether the judgement names the same subjects, as sufficient or not, and their first one's kind,
 // when the open time is added to a named subject, and when it is taken from one and given to its
-// strongest rival, or to one that nobody saw.
+// strongest rival, or to one that nobody saw. A joint cause of more than 100 subjects does not,
+// once any time is open. O(named subjects * a judgement).
 bool Survives(const Counterfactual& without, const Judgement& judgement, const FrameDelay& delay,
               const Uncertainty& uncertainty);
 

@@ -95,8 +95,8 @@ void EventCollector::Switch(int64_t time_ns, CpuId cpu, const TracedTask& prev, 
     event.out = SwitchOut::kBlocked;
   }
   event.prev_state = prev_state;
-  event.prev_standing = StandingOfPriority(prev.tid, prev.priority);
-  event.next_standing = StandingOfPriority(next.tid, next.priority);
+  event.prev_standing = StandingOfTask(prev.tid, prev.name, prev.priority);
+  event.next_standing = StandingOfTask(next.tid, next.name, next.priority);
   Bind(time_ns, cpu, prev);
   if (!Add(time_ns, cpu, std::move(event))) return;
   if (out == SwitchOut::kExited) ++lives_[prev.tid];
@@ -128,7 +128,7 @@ void EventCollector::Wakeup(int64_t time_ns, CpuId cpu, const TracedTask& wakee,
   event.wakee = wakee.tid;
   event.target = target.value_or(cpu);
   event.is_new = is_new;
-  event.standing = StandingOfPriority(wakee.tid, wakee.priority);
+  event.standing = StandingOfTask(wakee.tid, wakee.name, wakee.priority);
   // A name goes to the life that is there before the wake-up of a new task.
   if (!is_new) Bind(time_ns, cpu, wakee);
   if (Add(time_ns, cpu, std::move(event)) && is_new) Bind(time_ns, cpu, wakee);

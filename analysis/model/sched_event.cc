@@ -1,5 +1,10 @@
 #include "analysis/model/sched_event.h"
 
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/strip.h"
+
 namespace whylate {
 
 TaskStanding StandingOfPriority(Tid tid, const std::optional<int32_t>& priority) {
@@ -21,6 +26,18 @@ TaskStanding StandingOfPriority(Tid tid, const std::optional<int32_t>& priority)
   } else if (*priority >= kFirstFair && *priority <= kLastFair) {
     standing.sched_class = SchedClass::kFair;
     standing.nice = *priority - kNiceZero;
+  }
+  return standing;
+}
+
+TaskStanding StandingOfTask(Tid tid, absl::string_view name,
+                            const std::optional<int32_t>& priority) {
+  const bool stopper =
+      absl::ConsumePrefix(&name, "migration/") && !name.empty() &&
+      std::all_of(name.begin(), name.end(), [](unsigned char c) { return absl::ascii_isdigit(c); });
+  TaskStanding standing = StandingOfPriority(tid, priority);
+  if (stopper && priority == 0 && standing.sched_class == SchedClass::kRealTime) {
+    standing = {SchedClass::kStop, std::nullopt, std::nullopt};
   }
   return standing;
 }

@@ -15,6 +15,7 @@
 #include <string>
 #include <variant>
 
+#include "absl/strings/string_view.h"
 #include "analysis/model/cpu_set.h"
 #include "analysis/model/ids.h"
 
@@ -50,6 +51,11 @@ struct TaskStanding {
 // What the kernel's priority alone tells of a standing (task_struct.prio: below 0 deadline, 0..98
 // real-time, 100..139 fair); tid 0 is the idle task's. Unknown for any other.
 TaskStanding StandingOfPriority(Tid tid, const std::optional<int32_t>& priority);
+// The same where the task's name is known too. The stopper threads show the priority of FIFO 99
+// (sched_set_stop_task() in kernel/sched/core.c) and are above it: "migration/N" by
+// kernel/stop_machine.c.
+TaskStanding StandingOfTask(Tid tid, absl::string_view name,
+                            const std::optional<int32_t>& priority);
 
 // Cumulative time that this CPU has lost to each, where the kernel counts it.
 struct StolenTime {

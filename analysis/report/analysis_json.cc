@@ -29,6 +29,7 @@ Json ActivationJson(const Activation& activation, int64_t origin_ns) {
           {"deadline_ns", TimeJson(activation.deadline_ns, origin_ns)},
           {"late", OptionalJson(activation.late)},
           {"wait_ns", activation.wait_ns},
+          {"wait_known", activation.wait_known},
           {"segments", std::move(segments)},
           {"verdict", activation.verdict ? VerdictJson(*activation.verdict) : Json(nullptr)}};
 }

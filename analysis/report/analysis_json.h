@@ -6,8 +6,10 @@
 //   of          "activations", or "frames": the late frames of a recording that has frames
 //   totals      {activations, late, shown}
 //   activations[] worst wait first: task, tid, start_ns, waking_ns, running_ns, end_ns, finished,
-//               deadline_ns, late, wait_ns, segments[] and verdict as in misses[] (see
-//               explanation_json.h); waking_ns, running_ns, deadline_ns, late and verdict may be null
+//               deadline_ns, late, wait_ns, wait_known, segments[] and verdict as in misses[] (see
+//               explanation_json.h); waking_ns, running_ns, deadline_ns, late and verdict may be null.
+//               wait_known is false where it may have waited before it first ran and nobody knows:
+//               without a waking, or after a stretch of which nothing is known
 //   tasks[]     task, tid, activations, late, wait_ns, longest_wait_ns: of all activations
 //   subjects[]  subject, ns: whose the waits of the activations shown were; of frames, whose all
 //               delay of all late frames was

@@ -134,7 +134,10 @@ std::string VerdictLine(const Activation& activation) {
   if (activation.verdict) {
     return activation.deadline_ns ? VerdictInWords(*activation.verdict) : WaitVerdict(activation);
   }
-  if (activation.wait_ns == 0) return "it did not wait: nothing for the scheduler to explain.";
+  if (activation.wait_ns == 0) {
+    return activation.wait_known ? "it did not wait: nothing for the scheduler to explain."
+                                 : "whether it waited before it ran is not known.";
+  }
   if (activation.late) return "in time.";
   return "its end is not in the trace: whether it was late is not known.";
 }

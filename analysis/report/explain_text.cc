@@ -1,11 +1,15 @@
 #include "analysis/report/explain_text.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "analysis/report/escape.h"
 #include "analysis/report/words.h"
 
@@ -88,15 +92,14 @@ struct OccupantGroup {
 
 std::vector<OccupantGroup> GroupOccupants(const std::vector<Occupant>& occupants) {
   std::vector<OccupantGroup> groups;
+  std::map<std::tuple<std::optional<Tid>, absl::string_view, CpuId, Decision>, size_t> index;
   for (const Occupant& occupant : occupants) {
-    const auto same = [&](const OccupantGroup& group) {
-      return group.first->tid == occupant.tid && group.first->task == occupant.task &&
-             group.first->cpu == occupant.cpu && group.first->decision == occupant.decision;
-    };
-    auto group = std::find_if(groups.begin(), groups.end(), same);
-    if (group == groups.end()) group = groups.insert(groups.end(), OccupantGroup{&occupant});
-    group->ns += occupant.end_ns - occupant.start_ns;
-    ++group->stretches;
+    const auto [found, is_new] = index.try_emplace(
+        {occupant.tid, occupant.task, occupant.cpu, occupant.decision}, groups.size());
+    if (is_new) groups.push_back({&occupant});
+    OccupantGroup& group = groups[found->second];
+    group.ns += occupant.end_ns - occupant.start_ns;
+    ++group.stretches;
   }
   std::stable_sort(groups.begin(), groups.end(),
                    [](const OccupantGroup& a, const OccupantGroup& b) { return a.ns > b.ns; });

@@ -78,11 +78,21 @@ void TaskTracker::SwitchInFromSleep(const RecordPlace& at, std::optional<int64_t
   const bool waking_seen = open_.state == TaskState::kWaking;
   const int32_t waking = waking_seen ? open_.waking_event : kNoEvent;
   if (waking_seen && !has_wakeups_) {
+    UnknownReason reason = UnknownReason::kNone;
+    const int64_t doubt_ns = DoubtSince(open_.start_ns, at.time_ns, &reason);
+    // With records lost since it was woken it may have run and slept, unless it was queued last
+    // before them.
+    const bool lost = reason == UnknownReason::kEventsLost;
+    const bool waited_on = queued_ns.has_value() && *queued_ns <= doubt_ns;
     TaskSpan& queued = Open(open_.start_ns, TaskState::kQueued);
     queued.queued_by = QueuedBy::kWakeup;
-    queued.cpu = at.cpu;
     queued.waking_event = waking;
     queued.repaired = true;
+    if (lost && !waited_on) {
+      PushUnknown(doubt_ns, at.time_ns, reason);
+    } else {
+      queued.cpu = at.cpu;
+    }
     return;
   }
   if (queued_ns.has_value() && *queued_ns >= open_.start_ns && *queued_ns < at.time_ns) {

@@ -27,7 +27,8 @@ class TaskTracker {
  public:
   // `has_wakeups`: false for a source that records when tasks are woken and not when they are
   // queued. Then a woken task is taken to have been queued at once, where it next runs; that is
-  // marked as rebuilt.
+  // marked as rebuilt. Where records were lost before it runs that is so until the loss, on a CPU
+  // that is not known.
   TaskTracker(const CpuOccupancy* cpus, int64_t begin_ns, bool has_wakeups = true);
 
   // `queued_ns`: when the kernel says that it was queued last.

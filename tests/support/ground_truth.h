@@ -19,7 +19,9 @@
 
 namespace whylate {
 
-// Of the runs of one scenario.
+// Of the runs of one scenario. Where only an injection on the CPU that the workload was queued on
+// can delay it, the caller narrows the injections to that time (WhileAtHome) before it adds a run;
+// what is injected, caused and wrong is then by the narrowed account.
 struct Score {
   int64_t runs = 0;
   int64_t late = 0;
@@ -67,7 +69,9 @@ std::vector<TimeWindow> RunTimes(const WitnessRecording& witness, CpuId cpu,
 
 // Of `times`, what passed while `workload` was on the runqueue of `home`, by the account of a witness:
 // each time it is woken it begins there, and it is away while it was moved or switched in elsewhere
-// last.
+// last. The witness does not record where a wake-up placed it: this is exact only where `workload`
+// may use nothing but `home` whenever it is woken, as in the scenario whose helper narrows its mask
+// to `home` while it sleeps and widens it when it runs.
 std::vector<TimeWindow> WhileAtHome(const std::vector<TimeWindow>& times,
                                     const WitnessRecording& witness, CpuId home, Tid workload);
 

@@ -48,6 +48,7 @@ Activation Late() {
   activation.deadline_ns = At(116);
   activation.late = true;
   activation.wait_ns = 12 * kMs;
+  activation.wait_known = true;
   activation.segments = {wait, running};
   activation.verdict = verdict;
   return activation;

@@ -64,6 +64,21 @@ TEST(ActivationSpansTest, FromTheFirstWakingToTheNextSleep) {
               ElementsAre("1-9 woken 1 ran 3 wait 5 done", "11-13 woken 11 ran 12 wait 1 done"));
 }
 
+// By a clock of microseconds that is no rare thing.
+TEST(ActivationSpansTest, WokenAndRunAtTheSameTime) {
+  EXPECT_THAT(Activations(Drawn()
+                              .CpuSeed(0, 0, kA)
+                              .Wake(3, 0, kW)
+                              .Preempt(3, 0, kA, kW)
+                              .Block(5, 0, kW, kA)
+                              .Wakeup(7, 0, kW)
+                              .Preempt(7, 0, kA, kW)
+                              .Block(8, 0, kW, kA)
+                              .End(20)
+                              .Build()),
+              ElementsAre("3-5 woken 3 ran 3 wait 0 done", "7-8 woken 7 ran 7 wait 0 done"));
+}
+
 TEST(ActivationSpansTest, FromTheWakeupWhereNoWakingIsRecorded) {
   EXPECT_THAT(Activations(Drawn()
                               .CpuSeed(0, 0, kA)

@@ -104,6 +104,34 @@ TEST(ActivationsTest, NoWaitIsNoVerdict) {
 }
 
 // Nothing is known of the CPU that it is queued on.
+TEST(ActivationsTest, WithoutAWakingNobodyKnowsWhetherItWaited) {
+  const Recording recording = Drawn()
+                                  .Preempt(1, 0, kA, kW)
+                                  .Block(2, 0, kW, kA)
+                                  .Wake(3, 0, kW)
+                                  .Preempt(3, 0, kA, kW)
+                                  .Block(4, 0, kW, kA)
+                                  .Build();
+  const Analysis analysis = AnalyzeActivations(recording, Of("W"));
+  EXPECT_THAT(Texts(analysis), ElementsAre("W 1-2 wait 0: no verdict", "W 3-4 wait 0: no verdict"));
+  EXPECT_FALSE(analysis.activations[0].wait_known);
+  EXPECT_TRUE(analysis.activations[1].wait_known);
+}
+
+TEST(ActivationsTest, AfterALossNobodyKnowsWhetherItWaited) {
+  TraceBuilder builder = Drawn().CpuSeed(0, 0, kA).Wake(1, 0, kW);
+  builder.Preempt(7, 0, kA, kW).Block(9, 0, kW, kA).Watch(kW).Late(1, 8, 9, 1);
+  EXPECT_TRUE(AnalyzeActivations(builder.Build(), Of("")).activations.at(0).wait_known);
+  builder.Loss(0, 1, 4);
+  const Analysis frames = AnalyzeActivations(builder.Build(), Of(""));
+  EXPECT_TRUE(frames.of_frames);
+  EXPECT_FALSE(frames.activations.at(0).wait_known);
+  const Analysis woken = AnalyzeActivations(builder.Build(), Of("", 1));
+  EXPECT_FALSE(woken.of_frames);
+  EXPECT_EQ(woken.activations.back().start_ns, 7 * kMs);
+  EXPECT_FALSE(woken.activations.back().wait_known);
+}
+
 TEST(ActivationsTest, AWaitOnACpuNeverSeenIsUnknown) {
   const Recording recording = Drawn(2).CpuSeed(0, 0, kA).Wake(1, 1, kW).End(9).Build();
   EXPECT_THAT(Texts(AnalyzeActivations(recording, Of("W"))),

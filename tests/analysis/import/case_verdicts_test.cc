@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -20,6 +22,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
 
@@ -58,8 +61,43 @@ class CaseVerdictsTest : public testing::Test {
     return std::nullopt;
   }
 
+  // The activation of `tid` that runs first at `us`, without a waking.
+  std::optional<Activation> RanAt(int32_t tid, int64_t us) const {
+    for (const Activation& activation : Analyze(absl::StrCat(tid), 100'000).activations) {
+      if (activation.running_ns && *activation.running_ns / kUs == us) return activation;
+    }
+    return std::nullopt;
+  }
+
+  // Those of a task where it is switched in.
+  std::set<SchedClass> ClassesOf(int32_t tid) const {
+    std::set<SchedClass> classes;
+    for (const SchedEvent& event : trace_.recording.events) {
+      const auto* switched = std::get_if<SwitchEvent>(&event.body);
+      if (switched != nullptr && switched->next == Tid{tid}) {
+        classes.insert(switched->next_standing.sched_class);
+      }
+    }
+    return classes;
+  }
+  static std::set<SchedClass> Stop() { return {SchedClass::kStop}; }
+
   ImportedTrace trace_;
 };
+
+Segment LongestWait(const Activation& activation) {
+  Segment longest;
+  for (const Segment& segment : activation.segments) {
+    if (segment.kind == SegmentKind::kRunning) continue;
+    if (segment.end_ns - segment.start_ns > longest.end_ns - longest.start_ns) longest = segment;
+  }
+  return longest;
+}
+
+auto WithoutAVerdict() {
+  return AllOf(Field(&Activation::verdict, std::nullopt), Field(&Activation::wait_ns, 0),
+               Field(&Activation::wait_known, false));
+}
 
 // A task's time among the occupants of the waits of an activation.
 int64_t BehindNs(const Activation& activation, int32_t tid) {
@@ -76,6 +114,9 @@ int64_t BehindNs(const Activation& activation, int32_t tid) {
 int64_t LatencyUs(const Activation& activation) {
   return (*activation.running_ns - *activation.waking_ns) / kUs;
 }
+
+// As the reports of these traces print them.
+int64_t RoundedUs(int64_t ns) { return (ns + kUs / 2) / kUs; }
 
 int64_t PossiblyAvoidableNs(const Activation& activation) {
   int64_t ns = 0;
@@ -136,6 +177,49 @@ TEST_F(CaseVerdictsTest, T04) {
   EXPECT_LE(analysis.activations[1].wait_ns, 1);  // switched out by the last event
 }
 
+// Pushed away from below the stopper, which displaced it. No record says when it was moved, so that
+// nobody knows behind whom it was.
+TEST_F(CaseVerdictsTest, T05) {
+  ASSERT_NO_FATAL_FAILURE(Open("T05", "trace.dat"));
+  if (IsSkipped()) return;
+  EXPECT_EQ(ClassesOf(13), Stop());
+  const std::optional<Activation> pulled = RanAt(6984, 259'447'136'567);
+  ASSERT_TRUE(pulled.has_value());
+  EXPECT_FALSE(pulled->wait_known);
+  const Segment wait = LongestWait(*pulled);
+  EXPECT_EQ(wait.kind, SegmentKind::kPreempted);
+  EXPECT_EQ(RoundedUs(wait.start_ns), 259'447'136'615);
+  EXPECT_EQ(RoundedUs(wait.end_ns - wait.start_ns), 335);
+  EXPECT_EQ(wait.waker, "migration/1");
+  EXPECT_EQ(pulled->wait_ns, wait.end_ns - wait.start_ns);
+  EXPECT_EQ(pulled->verdict->subject, "unknown");
+  EXPECT_EQ(pulled->verdict->confidence, Confidence::kIncomplete);
+}
+
+TEST_F(CaseVerdictsTest, T07) {
+  ASSERT_NO_FATAL_FAILURE(Open("T07", "raw_trace.dat"));
+  if (IsSkipped()) return;
+  EXPECT_EQ(ClassesOf(18), Stop());
+  const Activation moved = Analyze().activations.at(0);
+  EXPECT_EQ(moved.tid, Tid{4734});
+  const Segment wait = LongestWait(moved);
+  EXPECT_EQ(wait.kind, SegmentKind::kPreempted);
+  EXPECT_EQ(RoundedUs(wait.end_ns - wait.start_ns), 206);
+  EXPECT_EQ(wait.waker, "migration/2");
+  EXPECT_EQ(moved.verdict->subject, "unknown");
+  EXPECT_EQ(moved.verdict->confidence, Confidence::kIncomplete);
+
+  ASSERT_NO_FATAL_FAILURE(Open("T07", "trace_idle.dat"));
+  const Activation sudo = Analyze().activations.at(0);
+  EXPECT_EQ(sudo.tid, Tid{6240});
+  EXPECT_EQ(RoundedUs(sudo.wait_ns), 467);
+  EXPECT_EQ(BehindNs(sudo, 5965) + BehindNs(sudo, 6039), sudo.wait_ns);
+  EXPECT_GT(BehindNs(sudo, 5965), 0);
+  EXPECT_EQ(LongestWait(sudo).kind, SegmentKind::kPreempted);
+  EXPECT_EQ(sudo.verdict->subject, "bash");
+  EXPECT_EQ(sudo.verdict->decision, Decision::kUndetermined);
+}
+
 TEST_F(CaseVerdictsTest, T10) {
   ASSERT_NO_FATAL_FAILURE(Open("T10", "input-trace.txt"));
   if (IsSkipped()) return;
@@ -178,6 +262,30 @@ TEST_F(CaseVerdictsTest, T12) {
   // Idle CPUs were about, and nobody knows whether it was allowed to use them.
   EXPECT_EQ(longest->avoidable_ns, 0);
   EXPECT_GT(PossiblyAvoidableNs(binder), 3 * kMs);
+}
+
+// Nothing tells that anybody waited, nor that nobody did.
+TEST_F(CaseVerdictsTest, T13) {
+  ASSERT_NO_FATAL_FAILURE(Open("T13", "sched_blocked.systrace"));
+  if (IsSkipped()) return;
+  const Analysis blocked = Analyze();
+  EXPECT_THAT(blocked.activations,
+              ElementsAre(Field(&Activation::tid, Tid{269}), Field(&Activation::tid, Tid{2172})));
+  EXPECT_THAT(blocked.activations, Each(Field(&Activation::finished, true)));
+  EXPECT_THAT(blocked.activations, Each(WithoutAVerdict()));
+  ASSERT_NO_FATAL_FAILURE(Open("T13", "unknown_thread_name.systrace"));
+  EXPECT_THAT(Analyze().activations, ElementsAre(Field(&Activation::task, "real_name")));
+  EXPECT_THAT(Analyze().activations, Each(WithoutAVerdict()));
+}
+
+TEST_F(CaseVerdictsTest, T14) {
+  ASSERT_NO_FATAL_FAILURE(Open("T14", "perf.sched.script"));
+  if (IsSkipped()) return;
+  const Analysis analysis = Analyze();
+  EXPECT_THAT(analysis.activations, ElementsAre(Field(&Activation::tid, Tid{2001})));
+  EXPECT_EQ(analysis.activations[0].running_ns, 120);
+  EXPECT_FALSE(analysis.activations[0].finished);
+  EXPECT_THAT(analysis.activations, Each(WithoutAVerdict()));
 }
 
 TEST_F(CaseVerdictsTest, T18) {

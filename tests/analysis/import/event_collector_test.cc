@@ -83,6 +83,21 @@ TEST(EventCollector, OrdersEventsAndNumbersEachCpuWithoutHoles) {
   EXPECT_THAT(trace->notes, Not(Contains(HasSubstr("order"))));
 }
 
+// By its priority alone it were FIFO 99.
+TEST(EventCollector, AStopperIsKnownByItsName) {
+  EventCollector collector("x", ImportLimits());
+  collector.Switch(10, kCpu0, Task(13, "migration/0", 0), SwitchOut::kBlocked, 1, Task(5, "a", 0));
+  collector.Wakeup(20, kCpu0, Task(13, "migration/0", 0), kCpu0, false);
+  collector.Switch(20, kCpu0, Task(5, "a", 0), SwitchOut::kRunnable, 0, Task(13, "migration/0", 0));
+  const ImportedTrace trace = *collector.Finish();
+  const auto switches = All<SwitchEvent>(trace.recording);
+  ASSERT_THAT(switches, SizeIs(2));
+  EXPECT_EQ(switches[0]->prev_standing.sched_class, SchedClass::kStop);
+  EXPECT_EQ(switches[0]->next_standing.rt_priority, 99);
+  EXPECT_EQ(switches[1]->next_standing.sched_class, SchedClass::kStop);
+  EXPECT_EQ(All<WakeupEvent>(trace.recording)[0]->standing.sched_class, SchedClass::kStop);
+}
+
 TEST(EventCollector, SortsWhatIsOutOfOrderStablyAndSaysSoOnce) {
   EventCollector collector("made", ImportLimits());
   collector.Switch(20, kCpu0, Task(1, ""), SwitchOut::kRunnable, 0, Task(2, ""));

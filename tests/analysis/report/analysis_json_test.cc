@@ -33,9 +33,10 @@ TEST(AnalysisJsonTest, TheSchema) {
   EXPECT_EQ(root["of"], "activations");
   EXPECT_EQ(root["totals"], Json::parse(R"({"activations": 3, "late": 1, "shown": 2})"));
   ASSERT_EQ(root["activations"].size(), 2u);
-  EXPECT_THAT(Keys(root["activations"][0]),
-              ElementsAre("task", "tid", "start_ns", "waking_ns", "running_ns", "end_ns",
-                          "finished", "deadline_ns", "late", "wait_ns", "segments", "verdict"));
+  EXPECT_THAT(
+      Keys(root["activations"][0]),
+      ElementsAre("task", "tid", "start_ns", "waking_ns", "running_ns", "end_ns", "finished",
+                  "deadline_ns", "late", "wait_ns", "wait_known", "segments", "verdict"));
   EXPECT_EQ(root["tasks"][0]["longest_wait_ns"], 12'000'000);
   EXPECT_EQ(root["subjects"][0], Json::parse(R"({"subject": "bash", "ns": 12000000})"));
 }
@@ -58,6 +59,8 @@ TEST(AnalysisJsonTest, WhatIsNotKnownIsNull) {
   for (const char* key : {"waking_ns", "running_ns", "deadline_ns", "late", "verdict"}) {
     EXPECT_TRUE(unknown[key].is_null()) << key;
   }
+  EXPECT_EQ(unknown["wait_known"], false);
+  EXPECT_EQ(root["activations"][0]["wait_known"], true);
 }
 
 TEST(AnalysisJsonTest, ClassAndPriorityOfWhoWaitsAndOfWhoRan) {

@@ -57,11 +57,19 @@ TEST(AnalysisTextTest, WithoutADeadlineHowMuchOfTheWait) {
   EXPECT_THAT(text, HasSubstr("3 activations of 2 tasks; the 2 that waited longest:\n"));
 }
 
-TEST(AnalysisTextTest, AnActivationWithoutAWait) {
+TEST(AnalysisTextTest, AnActivationThatMayHaveWaitedUnseen) {
   const std::string text = AnalysisToText(MadeAnalysis());
   EXPECT_THAT(text, HasSubstr("#2  sshd (tid 9): seen running (no waking is recorded) at "
                               "9007199.454741 s,\n    lost from sight after 3.000 ms"));
-  EXPECT_THAT(text, HasSubstr("verdict: it did not wait: nothing for the scheduler to explain.\n"));
+  EXPECT_THAT(text, HasSubstr("verdict: whether it waited before it ran is not known.\n"));
+  EXPECT_THAT(text, Not(HasSubstr("it did not wait")));
+}
+
+TEST(AnalysisTextTest, AnActivationWithoutAWait) {
+  TraceAnalysis trace = MadeAnalysis();
+  trace.analysis.activations[1].wait_known = true;
+  EXPECT_THAT(AnalysisToText(trace),
+              HasSubstr("verdict: it did not wait: nothing for the scheduler to explain.\n"));
 }
 
 TEST(AnalysisTextTest, OfManySegmentsTheLongestWaits) {

@@ -70,6 +70,34 @@ TEST(TaskSpansTest, WithoutAnyWakeupItIsQueuedWhereItRuns) {
             "blocked 0-1 | queued@0 1-5* | running@0 5-6");
 }
 
+// It may have run in the loss, and slept, and been woken again.
+TEST(TaskSpansTest, WithoutAnyWakeupItIsQueuedUntilALoss) {
+  EXPECT_EQ(Spans(WakingsAlone().Loss(0, 3, 4).Preempt(5, 0, 10, kT).End(6)),
+            "blocked 0-1 | queued@? 1-3* | unknown 3-5 (events lost) | running@0 5-6");
+  EXPECT_EQ(Spans(WakingsAlone().Loss(0, 1, 4).Preempt(5, 0, 10, kT).End(6)),
+            "blocked 0-1 | unknown 1-5 (events lost) | running@0 5-6");
+}
+
+TEST(TaskSpansTest, WithoutAnyWakeupALossBeforeTheWakingChangesNothing) {
+  EXPECT_EQ(Spans(TraceBuilder(1)
+                      .Loss(0, 2, 4)
+                      .Waking(5, 0, kT)
+                      .With<WakingEvent>([](WakingEvent& e) { e.wakee_on_rq.reset(); })
+                      .Preempt(7, 0, 10, kT)
+                      .End(8)),
+            "unknown 0-4 (outside the recording) | blocked 4-5 | queued@0 5-7* | running@0 7-8");
+}
+
+// The kernel's own note: it was queued all through the loss.
+TEST(TaskSpansTest, WithoutAnyWakeupALossThatItWaitedThrough) {
+  EXPECT_EQ(Spans(WakingsAlone()
+                      .Loss(0, 3, 4)
+                      .Preempt(5, 0, 10, kT)
+                      .With<SwitchEvent>([](SwitchEvent& e) { e.next_queued_ns = 1; })
+                      .End(6)),
+            "blocked 0-1 | queued@0 1-5* | running@0 5-6");
+}
+
 TEST(TaskSpansTest, WithoutAnyWakeupASecondWakingShowsThatItSlept) {
   EXPECT_EQ(Spans(WakingsAlone()
                       .Preempt(5, 0, 10, kT)
