@@ -13,6 +13,7 @@ Activation Late() {
   bash.task = "bash";
   bash.tid = Tid{1181};
   bash.role = {RoleKind::kOther, ""};
+  bash.cpu = CpuId{0};
   bash.start_ns = At(100);
   bash.end_ns = At(112);
   bash.decision = Decision::kHigherClass;

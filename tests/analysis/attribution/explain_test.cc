@@ -361,7 +361,7 @@ TEST(ExplainTest, FramesSavedCountsTheReleasesThatWouldBeMet) {
   const Explanation explanation = Explain(recording);
   EXPECT_EQ(RowOf(explanation, "A").frames_saved, 2);
   EXPECT_EQ(RowOf(explanation, "B").frames_saved, 2);
-  EXPECT_EQ(RowOf(explanation, "B & A").frames, 4);
+  EXPECT_EQ(RowOf(explanation, "A & B").frames, 4);
 }
 
 // Demand 96 of 100 and every undisturbed frame takes 5 more: no room, whatever else happened.

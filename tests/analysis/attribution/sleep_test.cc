@@ -89,19 +89,19 @@ TEST(SleepTest, AnOwnRelativeSleepMoves) {
 
 TEST(SleepTest, AnOwnAbsoluteSleepAbsorbs) {
   TraceBuilder builder = SleepInFrame(1).TimerStart(8, 0, kW, 13, true).TimerExpire(13, 0, kW, 13);
-  EXPECT_EQ(VerdictOf(builder), "self & A blocked sufficient margin 4 complete");
+  EXPECT_EQ(VerdictOf(builder), "A & self blocked sufficient margin 4 complete");
 }
 
 // A timer whose start has no record counts as absolute.
 TEST(SleepTest, AnUnknownTimerCountsAsAbsolute) {
   EXPECT_EQ(VerdictOf(SleepInFrame(1).TimerExpire(13, 0, kW, 13)),
-            "self & A blocked sufficient margin 4 complete");
+            "A & self blocked sufficient margin 4 complete");
 }
 
 // A timer that was armed in the run before and did not fire ended nothing.
 TEST(SleepTest, ATimerThatDidNotFireIsNotTheReason) {
   EXPECT_EQ(VerdictOf(SleepInFrame(1, kH).TimerStart(8, 0, kW, 12, false)),
-            "H & A blocked sufficient margin 4 complete");
+            "A & H blocked sufficient margin 4 complete");
 }
 
 TEST(SleepTest, InputAndOutputMove) {
@@ -112,7 +112,7 @@ TEST(SleepTest, InputAndOutputMove) {
 }
 
 TEST(SleepTest, AStopAbsorbs) {
-  EXPECT_EQ(VerdictOf(SleepInFrame(4, kH)), "H & A blocked sufficient margin 4 complete");
+  EXPECT_EQ(VerdictOf(SleepInFrame(4, kH)), "A & H blocked sufficient margin 4 complete");
 }
 
 // An interrupt is never the task that it interrupted.
@@ -137,7 +137,7 @@ TEST(SleepTest, AnUnknownContextNamesNobody) {
     auto* waking = std::get_if<WakingEvent>(&event.body);
     if (waking != nullptr) waking->context = WakerContext::kUnknown;
   }
-  EXPECT_EQ(VerdictOf(builder), "unknown & A blocked sufficient margin 4 incomplete");
+  EXPECT_EQ(VerdictOf(builder), "A & unknown blocked sufficient margin 4 incomplete");
 }
 
 }  // namespace

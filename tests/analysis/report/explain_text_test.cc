@@ -35,6 +35,7 @@ Occupant Burn(int64_t from_ms, int64_t to_ms, int32_t tid = 7) {
   occupant.task = "burn-0";
   occupant.tid = Tid{tid};
   occupant.role = {RoleKind::kLoad, "burn"};
+  occupant.cpu = CpuId{0};
   occupant.start_ns = from_ms * kMs;
   occupant.end_ns = to_ms * kMs;
   occupant.decision = Decision::kNoPreempt;

@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "analysis/attribution/explain.h"
+#include "analysis/import/perfetto.h"
+#include "analysis/model/perfetto_fields.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/perfetto_text.h"
 #include "tests/support/random_recording.h"
+#include "tests/support/status_matchers.h"
 #include "tests/support/trace_builder.h"
 
 namespace whylate {
@@ -53,8 +56,8 @@ TraceBuilder Woken() {
 
 TEST(PerfettoWriterTest, LateFramesHoldTheirSegmentsAsSlices) {
   const std::vector<std::string> lines = LinesOf(Woken().Build());
-  EXPECT_THAT(lines, IsSupersetOf({"begin 0 late frame 0", "begin 0 running", "begin 1 blocked",
-                                   "begin 8 running", "end 16"}));
+  EXPECT_THAT(lines, IsSupersetOf({"begin 0 late frame 0, by 0.00 ms", "begin 0 running",
+                                   "begin 1 blocked", "begin 8 running", "end 16"}));
 }
 
 TEST(PerfettoWriterTest, WithoutAnExplanationThereAreFramesAlone) {
@@ -66,7 +69,21 @@ TEST(PerfettoWriterTest, WithoutAnExplanationThereAreFramesAlone) {
 TEST(PerfettoWriterTest, AnArrowGoesFromTheWakerToTheWait) {
   const std::vector<std::string> lines = LinesOf(Woken().Build());
   EXPECT_THAT(lines, Contains("instant 4 burn leaves"));
-  EXPECT_THAT(lines, Contains("begin 4 runqueue_wait arrives"));
+  EXPECT_THAT(lines, Contains("begin 4 runqueue_wait: no_preempt arrives"));
+}
+
+// Task 3 came on unseen after 2: other tools get a switch that says so, and we do not.
+TEST(PerfettoWriterTest, AHiddenSwitchIsShownAndNotReadBack) {
+  const Recording recording = TraceBuilder(1)
+                                  .Watch(1)
+                                  .Switch(2, 0, 1, 2, SwitchOut::kRunnable)
+                                  .Switch(9, 0, 3, 1, SwitchOut::kRunnable)
+                                  .Build();
+  const std::string trace = RecordingToPerfetto(recording, nullptr);
+  EXPECT_THAT(trace, HasSubstr(perfetto::kHiddenSwitch));
+  const absl::StatusOr<ImportedTrace> again = ImportPerfetto(trace, ImportLimits());
+  ASSERT_THAT(again, IsOk());
+  EXPECT_EQ(again->recording.events, recording.events);
 }
 
 TEST(PerfettoWriterTest, FactsFollowTheirEventAtOnce) {
