@@ -52,7 +52,10 @@ void EventCollector::Seen(int64_t time_ns, CpuId cpu) {
 
 bool EventCollector::Add(int64_t time_ns, CpuId cpu, SchedEventBody body) {
   if (full()) {
+    // A name may come late and for an early time; who has none loses nothing else.
+    if (std::holds_alternative<TaskNameEvent>(body)) return false;
     ++dropped_;
+    dropped_from_ns_ = std::min(dropped_from_ns_.value_or(time_ns), time_ns);
     return false;
   }
   ++kept_;
@@ -340,6 +343,9 @@ absl::StatusOr<ImportedTrace> EventCollector::Finish() {
   const auto count = std::count_if(recording.events.begin(), recording.events.end(), is_event);
   recording.trace = TraceFacts{.source = trace_.format, .events = static_cast<uint64_t>(count)};
   for (const auto& [cpu, stream] : cpus_) recording.cpus.push_back({.cpu = cpu});
+  if (dropped_from_ns_.has_value()) {
+    recording.omitted.push_back({*dropped_from_ns_, recording.end_ns});
+  }
   CloseLosses();
   AddNotes();
   return std::move(trace_);

@@ -50,7 +50,8 @@ class EventCollector {
  public:
   EventCollector(std::string format, const ImportLimits& limits);
 
-  // Past the limit of events further ones are counted, not kept.
+  // Past the limit of events further ones are counted, not kept: from the first of them on, on all
+  // CPUs, the recording is an omitted stretch.
   bool full() const { return kept_ >= limits_.events; }
 
   // `prev` leaving in state R for the idle task was not preempted by it: it slept, and a waker had
@@ -105,6 +106,7 @@ class EventCollector {
   ImportedTrace trace_;
   size_t kept_ = 0;
   uint64_t dropped_ = 0;
+  std::optional<int64_t> dropped_from_ns_;
   uint64_t impossible_ = 0;
   uint64_t disordered_ = 0;
   uint64_t switches_ = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "analysis/attribution/activations.h"
 #include "analysis/timeline/timeline.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -274,6 +275,33 @@ TEST(EventCollector, StopsKeepingAtTheLimitAndSaysSo) {
   ASSERT_THAT(trace, IsOk());
   EXPECT_THAT(trace->recording.events, SizeIs(2));
   EXPECT_THAT(trace->notes, Contains("too many events: the first 2 are kept, 3 are not"));
+  EXPECT_EQ(trace->recording.begin_ns, 0);
+  EXPECT_EQ(trace->recording.end_ns, 5);
+  EXPECT_THAT(trace->recording.omitted, ElementsAre(OmittedInterval{2, 5}));
+}
+
+//        0   10   20 (not kept)        1000
+// CPU 0  U---------T------------------ |      T is woken at 10
+TEST(EventCollector, AWaitDoesNotLastThroughWhatIsNotKept) {
+  EventCollector collector("made", {.events = 2, .names = 10, .unpacked_bytes = 10});
+  collector.Switch(0, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(2, ""));
+  collector.Wakeup(10, kCpu0, Task(1, ""), kCpu0, false);
+  collector.Switch(20, kCpu0, Task(2, ""), SwitchOut::kBlocked, 1, Task(1, ""));
+  collector.Name(0, kCpu0, Task(1, "t"), std::nullopt, false);
+  collector.Seen(1000, kCpu0);
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_THAT(trace->recording.omitted, ElementsAre(OmittedInterval{20, 1001}));
+  const Timeline timeline(trace->recording);
+  const auto spans = timeline.spans().Spans(timeline.TaskAt(Tid{1}, 10));
+  ASSERT_FALSE(spans.empty());
+  EXPECT_EQ(spans.back().state, TaskState::kUnknown);
+  EXPECT_EQ(spans.back().start_ns, 20);
+  const Analysis analysis = AnalyzeActivations(trace->recording, ActivationOptions());
+  for (const Activation& activation : analysis.activations) {
+    if (!activation.verdict.has_value()) continue;
+    EXPECT_EQ(activation.verdict->confidence, Confidence::kIncomplete) << activation.task;
+  }
 }
 
 TEST(EventCollector, LeavesOutWhatNoTraceCanHold) {
