@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "analysis/import/left_for_idle.h"
 
 namespace whylate {
 namespace {
@@ -92,11 +93,7 @@ void EventCollector::Switch(int64_t time_ns, CpuId cpu, const TracedTask& prev, 
   event.prev = prev.tid;
   event.next = next.tid;
   event.out = out;
-  if (prev.tid == Tid{0}) {
-    event.out = SwitchOut::kRunnable;
-  } else if (next.tid == Tid{0} && out == SwitchOut::kRunnable) {
-    event.out = SwitchOut::kBlocked;
-  }
+  if (prev.tid == Tid{0}) event.out = SwitchOut::kRunnable;
   event.prev_state = prev_state;
   event.prev_standing = StandingOfPriority(prev.tid, prev.priority);
   event.next_standing = StandingOfPriority(next.tid, next.priority);
@@ -195,6 +192,30 @@ void EventCollector::Lost(CpuId cpu, std::optional<int64_t> begin_ns, std::optio
   losses.push_back({cpu, begin, end, count});
 }
 
+void EventCollector::Seed(int64_t time_ns, CpuId cpu, const TracedTask& task) {
+  if (!Possible(time_ns, cpu, {task.tid})) return;
+  Seen(time_ns, cpu);
+  ++switches_;
+  if (!Add(time_ns, cpu, CpuSeedEvent{task.tid, StandingOfPriority(task.tid, task.priority)})) {
+    return;
+  }
+  Bind(time_ns, cpu, task);
+}
+
+void EventCollector::Unseen(CpuId cpu, std::optional<int64_t> begin_ns, int64_t end_ns) {
+  if (!Possible(begin_ns.value_or(0), cpu, {}) || !Possible(end_ns, cpu, {})) return;
+  if (unseen_.size() < kMostLosses) {
+    unseen_.push_back({cpu, begin_ns.value_or(0), end_ns, 0});
+  } else {
+    Lost(cpu, begin_ns, end_ns, 0);
+  }
+}
+
+void EventCollector::ClocksDiffer(std::string why) {
+  clocks_differ_ = true;
+  Note(std::move(why));
+}
+
 void EventCollector::Note(std::string note) {
   if (noted_.size() >= limits_.names || !noted_.insert(note).second) return;
   trace_.notes.push_back(std::move(note));
@@ -238,30 +259,21 @@ void EventCollector::DropRepeatedNames() {
   events.erase(std::remove_if(events.begin(), events.end(), is_repeated), events.end());
 }
 
-void EventCollector::FindThrottled() {
-  if (wakings_ + wakeups_ == 0 || !trace_.recording.losses.empty() || dropped_ > 0) return;
-  absl::flat_hash_map<Tid, SwitchEvent*> left_for_idle;
-  uint64_t throttled = 0;
-  for (SchedEvent& event : trace_.recording.events) {
-    if (const auto* waking = std::get_if<WakingEvent>(&event.body)) {
-      left_for_idle.erase(waking->wakee);
-    } else if (const auto* wakeup = std::get_if<WakeupEvent>(&event.body)) {
-      left_for_idle.erase(wakeup->wakee);
-    } else if (auto* switched = std::get_if<SwitchEvent>(&event.body)) {
-      auto found = left_for_idle.find(switched->next);
-      if (found != left_for_idle.end()) {
-        found->second->out = SwitchOut::kThrottled;
-        ++throttled;
-        left_for_idle.erase(found);
-      }
-      // Past the low byte are marks, no state that a task sleeps in: preempted, waking, no load.
-      const bool raced = switched->next == Tid{0} && (switched->prev_state & 0xff) == 0;
-      if (raced && switched->out == SwitchOut::kBlocked) left_for_idle[switched->prev] = switched;
-    }
+void EventCollector::SettleLeavingForIdle() {
+  LeftForIdle tasks(trace_.recording, {.wakings = wakings_ > 0, .wakeups = wakeups_ > 0});
+  for (SchedEvent& event : trace_.recording.events) tasks.Event(&event);
+  tasks.Finish();
+  if (tasks.throttled() > 0) {
+    Note(absl::StrCat(tasks.throttled(), " switches of a runnable task to the idle task, without a",
+                      " wake-up before it ran again: taken as throttled"));
   }
-  if (throttled > 0) {
-    Note(absl::StrCat(throttled, " switches of a runnable task to the idle task, without a wake-up",
-                      " before it ran again: taken as throttled"));
+  if (tasks.bandwidth() > 0) {
+    Note(absl::StrCat(tasks.bandwidth(), " switches of a runnable real-time task to the idle task,",
+                      " without a wake-up: taken as a wait for real-time bandwidth"));
+  }
+  if (tasks.unknown() > 0) {
+    Note(absl::StrCat(tasks.unknown(), " switches of a runnable task to the idle task: asleep or",
+                      " throttled, the trace does not tell"));
   }
 }
 
@@ -272,6 +284,15 @@ void EventCollector::CloseLosses() {
     loss.begin_ns = std::clamp(loss.begin_ns, recording.begin_ns, recording.end_ns);
     loss.end_ns = std::clamp(loss.end_ns, loss.begin_ns, recording.end_ns);
     facts.lost += std::min(loss.count, std::numeric_limits<uint64_t>::max() - facts.lost);
+  }
+}
+
+// The analysis treats them as it does a loss; nothing more is to be said of them.
+void EventCollector::AddUnseen() {
+  Recording& recording = trace_.recording;
+  for (LossInterval& unseen : unseen_) {
+    unseen.begin_ns = std::clamp(unseen.begin_ns, recording.begin_ns, recording.end_ns);
+    if (unseen.begin_ns < unseen.end_ns) recording.losses.push_back(unseen);
   }
 }
 
@@ -333,7 +354,6 @@ absl::StatusOr<ImportedTrace> EventCollector::Finish() {
   }
   Recording& recording = trace_.recording;
   OrderEvents();
-  FindThrottled();
   recording.begin_ns = first_ns_.value_or(0);
   // Past the last event, so that whoever it brings onto a CPU is seen to run.
   recording.end_ns = last_ns_ + 1;
@@ -342,12 +362,15 @@ absl::StatusOr<ImportedTrace> EventCollector::Finish() {
   };
   const auto count = std::count_if(recording.events.begin(), recording.events.end(), is_event);
   recording.trace = TraceFacts{.source = trace_.format, .events = static_cast<uint64_t>(count)};
+  recording.trace->comparable_clocks = !clocks_differ_;
   for (const auto& [cpu, stream] : cpus_) recording.cpus.push_back({.cpu = cpu});
   if (dropped_from_ns_.has_value()) {
     recording.omitted.push_back({*dropped_from_ns_, recording.end_ns});
   }
   CloseLosses();
+  SettleLeavingForIdle();
   AddNotes();
+  AddUnseen();
   return std::move(trace_);
 }
 

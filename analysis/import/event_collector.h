@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -54,9 +55,12 @@ class EventCollector {
   // CPUs, the recording is an omitted stretch.
   bool full() const { return kept_ >= limits_.events; }
 
-  // `prev` leaving in state R for the idle task was not preempted by it: it slept, and a waker had
-  // already set its state (the prev_state race); so is kRunnable of such a switch taken. Where the
-  // trace has wake-ups and lost nothing, and the task comes back without one, it was throttled.
+  // `out` kUnknown: the trace does not tell. A task that leaves in state R for the idle task was not
+  // preempted by it; what it did follows from its wake-ups, and is decided by Finish():
+  //   a waking that was pending, or comes before it is back: it slept (the prev_state race)
+  //   none, a FIFO/RR or deadline task: it could run, and the bandwidth of its class was used up
+  //   none, a fair task that comes back, in a trace with wake-ups: it was throttled
+  //   else, and where events may be missing or no wake-ups are traced: unknown
   void Switch(int64_t time_ns, CpuId cpu, const TracedTask& prev, SwitchOut out,
               uint32_t prev_state, const TracedTask& next);
   void Waking(int64_t time_ns, CpuId cpu, const TracedTask& wakee, const TracedWaker& waker);
@@ -71,8 +75,15 @@ class EventCollector {
   // Events of `cpu` were lost between its neighbours; `count` 0: how many is not known.
   void Lost(CpuId cpu, std::optional<int64_t> begin_ns, std::optional<int64_t> end_ns,
             uint64_t count);
+  // `task` came onto `cpu`, and from whom is not known.
+  void Seed(int64_t time_ns, CpuId cpu, const TracedTask& task);
+  // Nothing was lost, and who was on `cpu` is not known all the same; unset: the trace's begin.
+  void Unseen(CpuId cpu, std::optional<int64_t> begin_ns, int64_t end_ns);
   // An event of another kind: the trace covers this time, and its CPU was traced.
   void Seen(int64_t time_ns, CpuId cpu);
+  // `why`, a note: times do not compare, so that no verdict on the trace is complete.
+  void ClocksDiffer(std::string why);
+  size_t cpus() const { return cpus_.size(); }
   // Once each, in the order in which they came.
   void Note(std::string note);
 
@@ -97,8 +108,9 @@ class EventCollector {
   void Bind(int64_t time_ns, CpuId cpu, const TracedTask& task);
   void OrderEvents();
   void DropRepeatedNames();
-  void FindThrottled();
+  void SettleLeavingForIdle();
   void CloseLosses();
+  void AddUnseen();
   void AddNotes();
   void AddLossNotes();
 
@@ -112,6 +124,7 @@ class EventCollector {
   uint64_t switches_ = 0;
   uint64_t wakings_ = 0;
   uint64_t wakeups_ = 0;
+  bool clocks_differ_ = false;
   bool priorities_ = false;
   bool names_full_ = false;
   std::optional<int64_t> first_ns_;
@@ -120,6 +133,7 @@ class EventCollector {
   // The name that a CPU's stream gave a tid last; a life ends with an exit or a fork of the tid.
   absl::flat_hash_map<std::pair<CpuId, Tid>, BoundName> names_;
   absl::flat_hash_map<Tid, uint32_t> lives_;
+  std::vector<LossInterval> unseen_;
   absl::flat_hash_set<std::string> noted_;
 };
 

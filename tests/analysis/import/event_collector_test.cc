@@ -176,16 +176,74 @@ TEST(EventCollector, ARunnableTaskThatLeftForIdleAndCameBackUnwokenWasThrottled)
   EXPECT_THAT(trace->notes, Contains(HasSubstr("throttled")));
 }
 
-TEST(EventCollector, WithLostEventsTheWakeUpMayBeAmongThem) {
+// How the switch at 10 left, of a task of `priority` that comes back at 60.
+SwitchOut LeftForIdle(int32_t priority, bool wakings, bool wakeups,
+                      std::optional<std::pair<int64_t, int64_t>> lost = std::nullopt,
+                      std::vector<std::string>* notes = nullptr) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(0, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t", priority));
+  collector.Switch(10, kCpu0, Task(1, "t", priority), SwitchOut::kRunnable, 0, Idle());
+  if (wakings) collector.Waking(40, kCpu0, Task(2, "u"), {.tid = Tid{9}});
+  if (wakeups) collector.Wakeup(40, kCpu0, Task(2, "u"), kCpu1, false);
+  collector.Switch(60, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t", priority));
+  collector.Seen(100, kCpu1);
+  if (lost.has_value()) collector.Lost(kCpu1, lost->first, lost->second, 1);
+  auto trace = collector.Finish();
+  EXPECT_THAT(trace, IsOk());
+  if (!trace.ok()) return SwitchOut::kExited;
+  if (notes != nullptr) *notes = trace->notes;
+  return All<SwitchEvent>(trace->recording)[1]->out;
+}
+
+TEST(EventCollector, WhereEventsAreLostTheWakeUpMayBeAmongThem) {
+  using Times = std::pair<int64_t, int64_t>;
+  EXPECT_EQ(LeftForIdle(120, true, true, Times{45, 50}), SwitchOut::kUnknown);
+  EXPECT_EQ(LeftForIdle(19, true, true, Times{5, 9}), SwitchOut::kUnknown);
+  EXPECT_EQ(LeftForIdle(120, true, true, Times{70, 80}), SwitchOut::kThrottled);
+  EXPECT_EQ(LeftForIdle(19, true, true, Times{70, 80}), SwitchOut::kRunnable);
+}
+
+TEST(EventCollector, ARealTimeTaskThatNobodyWokeCouldRun) {
+  std::vector<std::string> notes;
+  EXPECT_EQ(LeftForIdle(19, true, true, std::nullopt, &notes), SwitchOut::kRunnable);
+  EXPECT_THAT(notes, Contains(HasSubstr("real-time bandwidth")));
+  EXPECT_THAT(notes, Not(Contains(HasSubstr("throttled"))));
+  EXPECT_EQ(LeftForIdle(19, true, false), SwitchOut::kRunnable);
+  EXPECT_EQ(LeftForIdle(19, false, true), SwitchOut::kRunnable);
+  EXPECT_EQ(LeftForIdle(-1, true, true), SwitchOut::kRunnable);
+}
+
+TEST(EventCollector, WithoutWakeUpsNobodyIsSaidToSleepOrToBeThrottled) {
+  std::vector<std::string> notes;
+  EXPECT_EQ(LeftForIdle(120, false, false, std::nullopt, &notes), SwitchOut::kUnknown);
+  EXPECT_THAT(notes, Contains(HasSubstr("asleep or throttled, the trace does not tell")));
+  EXPECT_EQ(LeftForIdle(19, false, false), SwitchOut::kUnknown);
+  EXPECT_EQ(LeftForIdle(120, true, false), SwitchOut::kUnknown);
+}
+
+//        0   5  10       60
+// CPU 0  T------i--------T      woken at 5, by an interrupt, and on its way to sleep
+TEST(EventCollector, APendingWakingIsNoThrottle) {
   EventCollector collector("made", ImportLimits());
   collector.Switch(0, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  collector.Waking(5, kCpu1, Task(1, "t"), {.tid = Tid{0}});
   collector.Switch(10, kCpu0, Task(1, "t"), SwitchOut::kRunnable, 0, Idle());
   collector.Wakeup(40, kCpu0, Task(2, "u"), kCpu1, false);
   collector.Switch(60, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
-  collector.Lost(kCpu1, 45, 50, 1);
   auto trace = collector.Finish();
   ASSERT_THAT(trace, IsOk());
   EXPECT_EQ(All<SwitchEvent>(trace->recording)[1]->out, SwitchOut::kBlocked);
+  EXPECT_THAT(trace->notes, Not(Contains(HasSubstr("throttled"))));
+}
+
+TEST(EventCollector, AStateNotToldIsNoneOfATaskThatCouldRun) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(0, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  collector.Switch(10, kCpu0, Task(1, "t"), SwitchOut::kUnknown, 0, Task(2, "u"));
+  collector.Switch(60, kCpu0, Task(2, "u"), SwitchOut::kUnknown, 0, Task(1, "t"));
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_EQ(States(trace->recording, 1), "R?R");
 }
 
 TEST(EventCollector, TheIdleTasksOwnStateMeansNothing) {
