@@ -143,13 +143,14 @@ void EventCollector::Migrate(int64_t time_ns, CpuId cpu, const TracedTask& task,
 }
 
 void EventCollector::Fork(int64_t time_ns, CpuId cpu, const TracedTask& parent,
-                          const TracedTask& child) {
+                          const TracedTask& child, bool is_thread) {
   if (!Possible(time_ns, cpu, {parent.tid, child.tid})) return;
   Seen(time_ns, cpu);
   Bind(time_ns, cpu, parent);
-  // Thread or process: the event does not tell.
   if (!Add(time_ns, cpu, ForkEvent{parent.tid, child.tid, Tgid{child.tid.value}})) return;
   ++lives_[child.tid];
+  ++forks_[child.tid];
+  if (is_thread) forked_threads_.emplace(child.tid, time_ns);
   Bind(time_ns, cpu, child);
 }
 
@@ -259,6 +260,26 @@ void EventCollector::DropRepeatedNames() {
   events.erase(std::remove_if(events.begin(), events.end(), is_repeated), events.end());
 }
 
+// The process of a child: its parent's, of which a name or an earlier fork may tell.
+void EventCollector::SettleForks() {
+  absl::flat_hash_map<Tid, Tgid> tgids;
+  for (SchedEvent& event : trace_.recording.events) {
+    if (const auto* name = std::get_if<TaskNameEvent>(&event.body)) {
+      if (name->tgid.has_value()) tgids[name->task] = *name->tgid;
+    } else if (auto* fork = std::get_if<ForkEvent>(&event.body)) {
+      const auto told = forked_into_.find(fork->child);
+      if (forked_threads_.contains({fork->child, event.time_ns})) {
+        const auto parent = tgids.find(fork->parent);
+        // Not known: a process's first thread is likelier to make others than any other of it.
+        fork->child_tgid = parent == tgids.end() ? Tgid{fork->parent.value} : parent->second;
+      } else if (told != forked_into_.end() && forks_[fork->child] == 1) {
+        fork->child_tgid = told->second;
+      }
+      tgids[fork->child] = fork->child_tgid;
+    }
+  }
+}
+
 void EventCollector::SettleLeavingForIdle() {
   LeftForIdle tasks(trace_.recording, {.wakings = wakings_ > 0, .wakeups = wakeups_ > 0});
   for (SchedEvent& event : trace_.recording.events) tasks.Event(&event);
@@ -354,6 +375,7 @@ absl::StatusOr<ImportedTrace> EventCollector::Finish() {
   }
   Recording& recording = trace_.recording;
   OrderEvents();
+  SettleForks();
   recording.begin_ns = first_ns_.value_or(0);
   // Past the last event, so that whoever it brings onto a CPU is seen to run.
   recording.end_ns = last_ns_ + 1;

@@ -68,7 +68,12 @@ class EventCollector {
   void Wakeup(int64_t time_ns, CpuId cpu, const TracedTask& wakee, std::optional<CpuId> target,
               bool is_new);
   void Migrate(int64_t time_ns, CpuId cpu, const TracedTask& task, CpuId from, CpuId to);
-  void Fork(int64_t time_ns, CpuId cpu, const TracedTask& parent, const TracedTask& child);
+  // `is_thread`: the child is of its parent's process. Else it leads one of its own, as far as is
+  // known: unless ForkedInto() tells, a child of a trace that does not say may be a thread.
+  void Fork(int64_t time_ns, CpuId cpu, const TracedTask& parent, const TracedTask& child,
+            bool is_thread = false);
+  // The process of a forked child; of no use where the tid was forked more than once.
+  void ForkedInto(Tid child, Tgid tgid) { forked_into_[child] = tgid; }
   void Exit(int64_t time_ns, CpuId cpu, const TracedTask& task);
   void Name(int64_t time_ns, CpuId cpu, const TracedTask& task, std::optional<Tgid> tgid,
             bool is_kernel_thread);
@@ -108,6 +113,7 @@ class EventCollector {
   void Bind(int64_t time_ns, CpuId cpu, const TracedTask& task);
   void OrderEvents();
   void DropRepeatedNames();
+  void SettleForks();
   void SettleLeavingForIdle();
   void CloseLosses();
   void AddUnseen();
@@ -134,6 +140,9 @@ class EventCollector {
   absl::flat_hash_map<std::pair<CpuId, Tid>, BoundName> names_;
   absl::flat_hash_map<Tid, uint32_t> lives_;
   std::vector<LossInterval> unseen_;
+  absl::flat_hash_map<Tid, uint32_t> forks_;
+  absl::flat_hash_map<Tid, Tgid> forked_into_;
+  absl::flat_hash_set<std::pair<Tid, int64_t>> forked_threads_;  // with the fork's time
   absl::flat_hash_set<std::string> noted_;
 };
 

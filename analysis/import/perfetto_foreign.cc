@@ -218,8 +218,7 @@ class ForeignReader {
         break;
       }
       case FtraceEvent::kTaskNewtask:
-        collector_.Fork(time_ns, cpu_id_, {.tid = Tid{view.pid.value_or(0)}, .name = ""},
-                        ReadTask(view.body, kNewtaskNumbers).task);
+        AddFork(view);
         break;
       case FtraceEvent::kTaskRename:
         collector_.Name(time_ns, cpu_id_, ReadTask(view.body, kRenameNumbers).task, std::nullopt,
@@ -232,6 +231,17 @@ class ForeignReader {
         AddInterrupt(view);
         collector_.Seen(time_ns, cpu_id_);
     }
+  }
+
+  void AddFork(const FtraceEventView& view) {
+    uint64_t flags = 0;
+    ProtoReader reader(view.body);
+    for (ProtoField field; reader.Next(&field);) {
+      if (field.number == perfetto::TaskNewtask::kCloneFlags) flags = field.value;
+    }
+    collector_.Fork(view.time_ns, cpu_id_, {.tid = Tid{view.pid.value_or(0)}, .name = ""},
+                    ReadTask(view.body, kNewtaskNumbers).task,
+                    (flags & perfetto::TaskNewtask::kCloneThread) != 0);
   }
 
   void AddInterrupt(const FtraceEventView& view) {

@@ -362,6 +362,25 @@ TEST(EventCollector, AWaitDoesNotLastThroughWhatIsNotKept) {
   }
 }
 
+TEST(EventCollector, AForkedThreadIsOfItsParentsProcess) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(0, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(11, "worker"));
+  collector.Name(0, kCpu0, Task(11, "worker"), Tgid{10}, false);
+  collector.Fork(1, kCpu0, Task(11, "worker"), Task(12, "thread"), /*is_thread=*/true);
+  collector.Fork(2, kCpu0, Task(12, "thread"), Task(13, "thread"), /*is_thread=*/true);
+  collector.Fork(3, kCpu0, Task(11, "worker"), Task(14, "process"));
+  collector.Fork(4, kCpu0, Task(11, "worker"), Task(15, "told"));
+  collector.ForkedInto(Tid{15}, Tgid{10});
+  collector.Fork(5, kCpu0, Task(20, "other"), Task(21, "thread"), /*is_thread=*/true);
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  std::vector<int32_t> tgids;
+  for (const ForkEvent* fork : All<ForkEvent>(trace->recording)) {
+    tgids.push_back(fork->child_tgid.value);
+  }
+  EXPECT_THAT(tgids, ElementsAre(10, 10, 14, 10, 20));
+}
+
 TEST(EventCollector, LeavesOutWhatNoTraceCanHold) {
   EventCollector collector("made", ImportLimits());
   collector.Switch(-1, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));

@@ -126,6 +126,15 @@ TEST(FtraceText, NamesAndProcessesComeFromTheFirstColumnWhereNoFieldHasThem) {
   EXPECT_EQ(timeline.tasks().info(timeline.TaskAt(Tid{9}, 0)).tgid, Tgid{4});
 }
 
+TEST(FtraceText, TheProcessOfAForkedThreadIsInItsColumn) {
+  const ImportedTrace trace = Import(
+      " main-10 (   10) [000] d..2 1.000000: sched_process_fork: comm=main pid=10 "
+      "child_comm=main child_pid=11\n"
+      " main-11 (   10) [000] d..2 1.000100: sched_switch: prev_comm=main prev_pid=11 "
+      "prev_prio=120 prev_state=S ==> next_comm=main next_pid=10 next_prio=120\n");
+  EXPECT_EQ(First<ForkEvent>(trace.recording).child_tgid, Tgid{10});
+}
+
 TEST(FtraceText, LinesOfOneMicrosecondKeepTheirOrder) {
   // Leaves CPU 1 and comes onto CPU 0 in the same microsecond.
   const ImportedTrace trace = Import(

@@ -347,6 +347,26 @@ TEST(PerfettoForeignTest, AStateThatIsNotThereIsUnknown) {
   EXPECT_THAT(trace.notes, Contains(HasSubstr("do not tell in which state")));
 }
 
+TEST(PerfettoForeignTest, CloneFlagsTellThreadsFromProcesses) {
+  const auto child = [](int32_t tid, uint64_t flags) {
+    return [=](pbf_writer& body) {
+      body.add_int32(perfetto::TaskNewtask::kPid, tid);
+      body.add_uint64(perfetto::TaskNewtask::kCloneFlags, flags);
+    };
+  };
+  const ImportedTrace trace =
+      Import(MadeBundle(0)
+                 .Switch(1, kIdle, 0, kSeven)
+                 .Event(2, 7, FtraceEvent::kTaskNewtask,
+                        child(20, perfetto::TaskNewtask::kCloneThread | 0x100))
+                 .Event(3, 7, FtraceEvent::kTaskNewtask, child(21, 0x100))
+                 .Packet());
+  const std::vector<ForkEvent> forks = EventsOf<ForkEvent>(trace);
+  ASSERT_THAT(forks, SizeIs(2));
+  EXPECT_EQ(forks[0].child_tgid, Tgid{7});
+  EXPECT_EQ(forks[1].child_tgid, Tgid{21});
+}
+
 TEST(PerfettoForeignTest, ColumnsOfUnequalLengthEndWithTheShortest) {
   MadeBundle::Compact compact = Columns();
   compact.switch_tids.pop_back();
