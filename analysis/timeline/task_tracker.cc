@@ -83,6 +83,9 @@ void TaskTracker::SwitchInFromSleep(const RecordPlace& at, std::optional<int64_t
     queued.cpu = at.cpu;
     queued.waking_event = waking;
     queued.repaired = true;
+    // In a gap it may have run and slept.
+    CutAtGap(at.time_ns, queued_ns);
+    if (open_.state == TaskState::kUnknown) SwitchInFromUnknown(at, queued_ns);
     return;
   }
   if (queued_ns.has_value() && *queued_ns >= open_.start_ns && *queued_ns < at.time_ns) {

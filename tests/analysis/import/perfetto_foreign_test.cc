@@ -242,6 +242,12 @@ TEST(PerfettoForeignTest, DroppedPacketsAreALoss) {
   ExpectNoWait(trace);
 }
 
+TEST(PerfettoForeignTest, WhereNoWakeUpsAreTracedAWakingDoesNotLastThroughALoss) {
+  MadeBundle before(0);
+  before.Switch(1 * kSecond, kIdle, 0, kMake).Waking(2 * kSecond, 7, kWoken);
+  ExpectNoWait(Import(before.Packet() + AfterTheHole().PacketAfterDropped()));
+}
+
 TEST(PerfettoForeignTest, DroppedPacketsAreLostOnEveryCpu) {
   const ImportedTrace trace = Import(
       BeforeTheHole().Packet() + MadeBundle(1).Switch(20 * kSecond, kSeven, 1, kEight).Packet() +
