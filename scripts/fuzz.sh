@@ -17,7 +17,8 @@ fuzzers=("$@")
 
 cmake -S "$root" -B "$BUILD" -G Ninja -DWHYLATE_FUZZ=ON -DCMAKE_C_COMPILER=clang \
   -DCMAKE_CXX_COMPILER=clang++ >&2
-cmake --build "$BUILD" --target "${FUZZERS[@]}" make_perfetto_seeds whylate >&2
+cmake --build "$BUILD" --target "${FUZZERS[@]}" make_perfetto_seeds make_trace_dat_seeds \
+  whylate >&2
 for fuzzer in "${fuzzers[@]}"; do
   corpus=$BUILD/corpus/$fuzzer
   mkdir -p "$corpus"
@@ -33,6 +34,9 @@ for fuzzer in "${fuzzers[@]}"; do
   fi
   if [[ $fuzzer == perfetto_fuzzer && ! -e $corpus/foreign ]]; then
     "$BUILD/tests/make_perfetto_seeds" "$corpus"
+  fi
+  if [[ $fuzzer == trace_dat_layout_fuzzer && ! -e $corpus/told ]]; then
+    "$BUILD/tests/make_trace_dat_seeds" "$corpus"
   fi
   echo "$fuzzer: $SECONDS_EACH s"
   (cd "$BUILD" && "tests/$fuzzer" -max_total_time="$SECONDS_EACH" -timeout=20 -rss_limit_mb=4096 \

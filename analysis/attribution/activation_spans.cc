@@ -78,7 +78,7 @@ class Scan {
   bool WentToSleep() const {
     if (run_out_event_ == kNoEvent) return false;
     const auto* out = std::get_if<SwitchEvent>(&timeline_.event(run_out_event_).body);
-    return out != nullptr && IsVoluntary(ClassifySwitchOut(*out));
+    return out != nullptr && IsVoluntary(out->out);
   }
   static bool IsVoluntary(SwitchOut out) {
     return out == SwitchOut::kBlocked || out == SwitchOut::kExited;
@@ -94,7 +94,7 @@ class Scan {
       if (switched == nullptr) continue;
       const bool first_in = timeline_.cpus().NextOf(i) == task_ && !open_->running_ns.has_value();
       if (first_in) open_->running_ns = end_ns;
-      if (timeline_.cpus().PrevOf(i) == task_ && IsVoluntary(ClassifySwitchOut(*switched))) {
+      if (timeline_.cpus().PrevOf(i) == task_ && IsVoluntary(switched->out)) {
         finished = true;
       }
     }

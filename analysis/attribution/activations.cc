@@ -178,6 +178,13 @@ class Analyzer {
     return ns;
   }
 
+  // It goes on where nobody sees it: a wait that came before is not all of it.
+  bool EndsUnseen(const ActivationSpan& span) const {
+    if (span.finished) return false;
+    const TaskSpan* next = timeline_.spans().SpanAt(span.task, span.end_ns);
+    return next != nullptr && next->state == TaskState::kUnknown;
+  }
+
   Activation Explain(const ActivationSpan& span) {
     FrameQuestion question;
     question.task = span.task;
@@ -209,7 +216,8 @@ class Analyzer {
         options_.deadline_ns.has_value() ? activation.late.value_or(false) : activation.wait_ns > 0;
     if (!asks) return activation;
     activation.verdict = std::move(answer.verdict);
-    if (recording_.trace.has_value() && recording_.trace->recursion_misses > 0) {
+    const bool missed = recording_.trace.has_value() && recording_.trace->recursion_misses > 0;
+    if (missed || EndsUnseen(span)) {
       activation.verdict->confidence = Confidence::kIncomplete;
     }
     return activation;

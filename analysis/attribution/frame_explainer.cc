@@ -61,6 +61,10 @@ FrameAnswer FrameExplainer::Explain(const FrameQuestion& question) const {
       question.demand_ns + question.floor_ns > question.deadline_ns - question.release_ns;
   Verdict verdict = too_long ? Overload(question) : Judge(question, delay, without, uncertainty);
   verdict.repaired_ns = TotalNs(uncertainty.repairs);
+  const std::optional<TraceFacts>& trace = timeline_.recording().trace;
+  if (trace.has_value() && !trace->comparable_clocks) {
+    verdict.confidence = Confidence::kIncomplete;
+  }
   std::vector<Segment> segments;
   segments.reserve(parts.size());
   for (WindowPart& part : parts) segments.push_back(std::move(part.segment));

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "analysis/import/left_for_idle.h"
 
 namespace whylate {
 namespace {
@@ -52,7 +53,10 @@ void EventCollector::Seen(int64_t time_ns, CpuId cpu) {
 
 bool EventCollector::Add(int64_t time_ns, CpuId cpu, SchedEventBody body) {
   if (full()) {
+    // A name may come late and for an early time; who has none loses nothing else.
+    if (std::holds_alternative<TaskNameEvent>(body)) return false;
     ++dropped_;
+    dropped_from_ns_ = std::min(dropped_from_ns_.value_or(time_ns), time_ns);
     return false;
   }
   ++kept_;
@@ -89,11 +93,7 @@ void EventCollector::Switch(int64_t time_ns, CpuId cpu, const TracedTask& prev, 
   event.prev = prev.tid;
   event.next = next.tid;
   event.out = out;
-  if (prev.tid == Tid{0}) {
-    event.out = SwitchOut::kRunnable;
-  } else if (next.tid == Tid{0} && out == SwitchOut::kRunnable) {
-    event.out = SwitchOut::kBlocked;
-  }
+  if (prev.tid == Tid{0}) event.out = SwitchOut::kRunnable;
   event.prev_state = prev_state;
   event.prev_standing = StandingOfTask(prev.tid, prev.name, prev.priority);
   event.next_standing = StandingOfTask(next.tid, next.name, next.priority);
@@ -143,13 +143,14 @@ void EventCollector::Migrate(int64_t time_ns, CpuId cpu, const TracedTask& task,
 }
 
 void EventCollector::Fork(int64_t time_ns, CpuId cpu, const TracedTask& parent,
-                          const TracedTask& child) {
+                          const TracedTask& child, bool is_thread) {
   if (!Possible(time_ns, cpu, {parent.tid, child.tid})) return;
   Seen(time_ns, cpu);
   Bind(time_ns, cpu, parent);
-  // Thread or process: the event does not tell.
   if (!Add(time_ns, cpu, ForkEvent{parent.tid, child.tid, Tgid{child.tid.value}})) return;
   ++lives_[child.tid];
+  ++forks_[child.tid];
+  if (is_thread) forked_threads_.emplace(child.tid, time_ns);
   Bind(time_ns, cpu, child);
 }
 
@@ -192,10 +193,30 @@ void EventCollector::Lost(CpuId cpu, std::optional<int64_t> begin_ns, std::optio
   losses.push_back({cpu, begin, end, count});
 }
 
+void EventCollector::Seed(int64_t time_ns, CpuId cpu, const TracedTask& task) {
+  if (!Possible(time_ns, cpu, {task.tid})) return;
+  Seen(time_ns, cpu);
+  ++switches_;
+  if (!Add(time_ns, cpu,
+           CpuSeedEvent{task.tid, StandingOfTask(task.tid, task.name, task.priority)})) {
+    return;
+  }
+  Bind(time_ns, cpu, task);
+}
+
 void EventCollector::Unseen(CpuId cpu, std::optional<int64_t> begin_ns,
                             std::optional<int64_t> end_ns) {
-  has_unseen_ = true;
-  Lost(cpu, begin_ns, end_ns, 0);
+  if (!Possible(begin_ns.value_or(0), cpu, {}) || !Possible(end_ns.value_or(0), cpu, {})) return;
+  if (unseen_.size() < kMostLosses) {
+    unseen_.push_back({cpu, begin_ns.value_or(0), end_ns.value_or(kLastTimeNs), 0});
+  } else {
+    Lost(cpu, begin_ns, end_ns, 0);
+  }
+}
+
+void EventCollector::ClocksDiffer(std::string why) {
+  clocks_differ_ = true;
+  Note(std::move(why));
 }
 
 void EventCollector::Note(std::string note) {
@@ -241,30 +262,41 @@ void EventCollector::DropRepeatedNames() {
   events.erase(std::remove_if(events.begin(), events.end(), is_repeated), events.end());
 }
 
-void EventCollector::FindThrottled() {
-  if (wakings_ + wakeups_ == 0 || !trace_.recording.losses.empty() || dropped_ > 0) return;
-  absl::flat_hash_map<Tid, SwitchEvent*> left_for_idle;
-  uint64_t throttled = 0;
+// The process of a child: its parent's, of which a name or an earlier fork may tell.
+void EventCollector::SettleForks() {
+  absl::flat_hash_map<Tid, Tgid> tgids;
   for (SchedEvent& event : trace_.recording.events) {
-    if (const auto* waking = std::get_if<WakingEvent>(&event.body)) {
-      left_for_idle.erase(waking->wakee);
-    } else if (const auto* wakeup = std::get_if<WakeupEvent>(&event.body)) {
-      left_for_idle.erase(wakeup->wakee);
-    } else if (auto* switched = std::get_if<SwitchEvent>(&event.body)) {
-      auto found = left_for_idle.find(switched->next);
-      if (found != left_for_idle.end()) {
-        found->second->out = SwitchOut::kThrottled;
-        ++throttled;
-        left_for_idle.erase(found);
+    if (const auto* name = std::get_if<TaskNameEvent>(&event.body)) {
+      if (name->tgid.has_value()) tgids[name->task] = *name->tgid;
+    } else if (auto* fork = std::get_if<ForkEvent>(&event.body)) {
+      const auto told = forked_into_.find(fork->child);
+      if (forked_threads_.contains({fork->child, event.time_ns})) {
+        const auto parent = tgids.find(fork->parent);
+        // Not known: a process's first thread is likelier to make others than any other of it.
+        fork->child_tgid = parent == tgids.end() ? Tgid{fork->parent.value} : parent->second;
+      } else if (told != forked_into_.end() && forks_[fork->child] == 1) {
+        fork->child_tgid = told->second;
       }
-      // Past the low byte are marks, no state that a task sleeps in: preempted, waking, no load.
-      const bool raced = switched->next == Tid{0} && (switched->prev_state & 0xff) == 0;
-      if (raced && switched->out == SwitchOut::kBlocked) left_for_idle[switched->prev] = switched;
+      tgids[fork->child] = fork->child_tgid;
     }
   }
-  if (throttled > 0) {
-    Note(absl::StrCat(throttled, " switches of a runnable task to the idle task, without a wake-up",
-                      " before it ran again: taken as throttled"));
+}
+
+void EventCollector::SettleLeavingForIdle() {
+  LeftForIdle tasks(trace_.recording, {.wakings = wakings_ > 0, .wakeups = wakeups_ > 0});
+  for (SchedEvent& event : trace_.recording.events) tasks.Event(&event);
+  tasks.Finish();
+  if (tasks.throttled() > 0) {
+    Note(absl::StrCat(tasks.throttled(), " switches of a runnable task to the idle task, without a",
+                      " wake-up before it ran again: taken as throttled"));
+  }
+  if (tasks.bandwidth() > 0) {
+    Note(absl::StrCat(tasks.bandwidth(), " switches of a runnable real-time task to the idle task,",
+                      " without a wake-up: taken as a wait for real-time bandwidth"));
+  }
+  if (tasks.unknown() > 0) {
+    Note(absl::StrCat(tasks.unknown(), " switches of a runnable task to the idle task: asleep or",
+                      " throttled, the trace does not tell"));
   }
 }
 
@@ -275,6 +307,16 @@ void EventCollector::CloseLosses() {
     loss.begin_ns = std::clamp(loss.begin_ns, recording.begin_ns, recording.end_ns);
     loss.end_ns = std::clamp(loss.end_ns, loss.begin_ns, recording.end_ns);
     facts.lost += std::min(loss.count, std::numeric_limits<uint64_t>::max() - facts.lost);
+  }
+}
+
+// The analysis treats them as it does a loss; nothing more is to be said of them.
+void EventCollector::AddUnseen() {
+  Recording& recording = trace_.recording;
+  for (LossInterval& unseen : unseen_) {
+    unseen.begin_ns = std::clamp(unseen.begin_ns, recording.begin_ns, recording.end_ns);
+    unseen.end_ns = std::min(unseen.end_ns, recording.end_ns);
+    if (unseen.begin_ns < unseen.end_ns) recording.losses.push_back(unseen);
   }
 }
 
@@ -290,7 +332,7 @@ void EventCollector::AddLossNotes() {
     total.end_ns = std::max(total.end_ns, loss.end_ns);
     total.count += std::min(loss.count, std::numeric_limits<uint64_t>::max() - total.count);
   }
-  if (by_cpu.empty() || has_unseen_) return;
+  if (by_cpu.empty()) return;
   if (by_cpu.size() > kMostLossNotes) {
     Note(absl::StrCat("events lost on ", by_cpu.size(), " CPUs", counted ? ": " : ": at least ",
                       trace_.recording.trace->lost));
@@ -337,7 +379,7 @@ absl::StatusOr<ImportedTrace> EventCollector::Finish() {
   }
   Recording& recording = trace_.recording;
   OrderEvents();
-  FindThrottled();
+  SettleForks();
   recording.begin_ns = first_ns_.value_or(0);
   // Past the last event, so that whoever it brings onto a CPU is seen to run.
   recording.end_ns = last_ns_ + 1;
@@ -346,9 +388,15 @@ absl::StatusOr<ImportedTrace> EventCollector::Finish() {
   };
   const auto count = std::count_if(recording.events.begin(), recording.events.end(), is_event);
   recording.trace = TraceFacts{.source = trace_.format, .events = static_cast<uint64_t>(count)};
+  recording.trace->comparable_clocks = !clocks_differ_;
   for (const auto& [cpu, stream] : cpus_) recording.cpus.push_back({.cpu = cpu});
+  if (dropped_from_ns_.has_value()) {
+    recording.omitted.push_back({*dropped_from_ns_, recording.end_ns});
+  }
   CloseLosses();
+  SettleLeavingForIdle();
   if (has_events) AddNotes();
+  AddUnseen();
   return std::move(trace_);
 }
 

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -50,12 +51,16 @@ class EventCollector {
  public:
   EventCollector(std::string format, const ImportLimits& limits);
 
-  // Past the limit of events further ones are counted, not kept.
+  // Past the limit of events further ones are counted, not kept: from the first of them on, on all
+  // CPUs, the recording is an omitted stretch.
   bool full() const { return kept_ >= limits_.events; }
 
-  // `prev` leaving in state R for the idle task was not preempted by it: it slept, and a waker had
-  // already set its state (the prev_state race); so is kRunnable of such a switch taken. Where the
-  // trace has wake-ups and lost nothing, and the task comes back without one, it was throttled.
+  // `out` kUnknown: the trace does not tell. A task that leaves in state R for the idle task was not
+  // preempted by it; what it did follows from its wake-ups, and is decided by Finish():
+  //   a waking that was pending, or comes before it is back: it slept (the prev_state race)
+  //   none, a FIFO/RR or deadline task: it could run, and the bandwidth of its class was used up
+  //   none, a fair task that comes back, in a trace with wake-ups: it was throttled
+  //   else, and where events may be missing or no wake-ups are traced: unknown
   void Switch(int64_t time_ns, CpuId cpu, const TracedTask& prev, SwitchOut out,
               uint32_t prev_state, const TracedTask& next);
   void Waking(int64_t time_ns, CpuId cpu, const TracedTask& wakee, const TracedWaker& waker);
@@ -63,17 +68,28 @@ class EventCollector {
   void Wakeup(int64_t time_ns, CpuId cpu, const TracedTask& wakee, std::optional<CpuId> target,
               bool is_new);
   void Migrate(int64_t time_ns, CpuId cpu, const TracedTask& task, CpuId from, CpuId to);
-  void Fork(int64_t time_ns, CpuId cpu, const TracedTask& parent, const TracedTask& child);
+  // `is_thread`: the child is of its parent's process. Else it leads one of its own, as far as is
+  // known: unless ForkedInto() tells, a child of a trace that does not say may be a thread.
+  void Fork(int64_t time_ns, CpuId cpu, const TracedTask& parent, const TracedTask& child,
+            bool is_thread = false);
+  // The process of a forked child; of no use where the tid was forked more than once.
+  void ForkedInto(Tid child, Tgid tgid) { forked_into_[child] = tgid; }
   void Exit(int64_t time_ns, CpuId cpu, const TracedTask& task);
   void Name(int64_t time_ns, CpuId cpu, const TracedTask& task, std::optional<Tgid> tgid,
             bool is_kernel_thread);
   // Events of `cpu` were lost between its neighbours; `count` 0: how many is not known.
   void Lost(CpuId cpu, std::optional<int64_t> begin_ns, std::optional<int64_t> end_ns,
             uint64_t count);
-  // The trace does not look at `cpu` there: as lost, but no events are missed, and no note says so.
+  // `task` came onto `cpu`, and from whom is not known.
+  void Seed(int64_t time_ns, CpuId cpu, const TracedTask& task);
+  // Nothing was lost, and who was on `cpu` is not known all the same; unset: from the trace's begin,
+  // or to its end.
   void Unseen(CpuId cpu, std::optional<int64_t> begin_ns, std::optional<int64_t> end_ns);
   // An event of another kind: the trace covers this time, and its CPU was traced.
   void Seen(int64_t time_ns, CpuId cpu);
+  // `why`, a note: times do not compare, so that no verdict on the trace is complete.
+  void ClocksDiffer(std::string why);
+  size_t cpus() const { return cpus_.size(); }
   // Once each, in the order in which they came.
   void Note(std::string note);
   // A note says what there is to say: Finish() is content without a scheduler event.
@@ -100,8 +116,10 @@ class EventCollector {
   void Bind(int64_t time_ns, CpuId cpu, const TracedTask& task);
   void OrderEvents();
   void DropRepeatedNames();
-  void FindThrottled();
+  void SettleForks();
+  void SettleLeavingForIdle();
   void CloseLosses();
+  void AddUnseen();
   void AddNotes();
   void AddLossNotes();
 
@@ -109,14 +127,15 @@ class EventCollector {
   ImportedTrace trace_;
   size_t kept_ = 0;
   uint64_t dropped_ = 0;
+  std::optional<int64_t> dropped_from_ns_;
   uint64_t impossible_ = 0;
   uint64_t disordered_ = 0;
   uint64_t switches_ = 0;
   uint64_t wakings_ = 0;
   uint64_t wakeups_ = 0;
+  bool clocks_differ_ = false;
   bool priorities_ = false;
   bool told_result_ = false;
-  bool has_unseen_ = false;
   bool names_full_ = false;
   std::optional<int64_t> first_ns_;
   int64_t last_ns_ = 0;
@@ -124,6 +143,10 @@ class EventCollector {
   // The name that a CPU's stream gave a tid last; a life ends with an exit or a fork of the tid.
   absl::flat_hash_map<std::pair<CpuId, Tid>, BoundName> names_;
   absl::flat_hash_map<Tid, uint32_t> lives_;
+  std::vector<LossInterval> unseen_;
+  absl::flat_hash_map<Tid, uint32_t> forks_;
+  absl::flat_hash_map<Tid, Tgid> forked_into_;
+  absl::flat_hash_set<std::pair<Tid, int64_t>> forked_threads_;  // with the fork's time
   absl::flat_hash_set<std::string> noted_;
 };
 

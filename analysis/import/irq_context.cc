@@ -1,9 +1,21 @@
 #include "analysis/import/irq_context.h"
 
+#include <array>
+#include <cstddef>
+
 namespace whylate {
 namespace {
 
 constexpr size_t kLongestName = 64;
+
+// include/linux/trace_events.h
+constexpr uint64_t kTraceFlagHardIrq = 0x08;
+constexpr uint64_t kTraceFlagSoftIrq = 0x10;
+constexpr uint64_t kTraceFlagNmi = 0x40;
+
+// include/linux/interrupt.h, in the order of their numbers.
+constexpr std::array<absl::string_view, 10> kSoftirqs = {
+    "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"};
 
 }  // namespace
 
@@ -16,6 +28,17 @@ std::optional<WakerContext> ContextOfFlags(absl::string_view flags) {
     if (c == 'z' || c == 'Z') return WakerContext::kNmi;
   }
   return WakerContext::kTask;
+}
+
+WakerContext ContextOfCommonFlags(uint64_t flags) {
+  if ((flags & kTraceFlagNmi) != 0) return WakerContext::kNmi;
+  if ((flags & kTraceFlagHardIrq) != 0) return WakerContext::kHardIrq;
+  if ((flags & kTraceFlagSoftIrq) != 0) return WakerContext::kSoftIrq;
+  return WakerContext::kTask;
+}
+
+absl::string_view SoftirqName(uint64_t vector) {
+  return vector < kSoftirqs.size() ? kSoftirqs[static_cast<size_t>(vector)] : "";
 }
 
 void IrqContexts::HardEntry(CpuId cpu, int32_t irq, absl::string_view handler) {

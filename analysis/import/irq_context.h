@@ -20,6 +20,11 @@ namespace whylate {
 // The context that the flags of an ftrace line tell ("d.h2"); nullopt where they are none.
 std::optional<WakerContext> ContextOfFlags(absl::string_view flags);
 
+// The same of an event's common_flags.
+WakerContext ContextOfCommonFlags(uint64_t flags);
+// "NET_RX" of 3; "" past the last vector.
+absl::string_view SoftirqName(uint64_t vector);
+
 class IrqContexts {
  public:
   void HardEntry(CpuId cpu, int32_t irq, absl::string_view handler);

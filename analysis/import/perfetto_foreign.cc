@@ -1,7 +1,6 @@
 #include "analysis/import/perfetto_foreign.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -13,6 +12,7 @@
 #include "analysis/import/event_collector.h"
 #include "analysis/import/irq_context.h"
 #include "analysis/import/perfetto_bundle.h"
+#include "analysis/import/perfetto_loss.h"
 #include "analysis/import/perfetto_packets.h"
 #include "analysis/import/perfetto_proto.h"
 #include "analysis/import/prev_state.h"
@@ -27,16 +27,9 @@ using perfetto::FtraceEvent;
 // One ring buffer page holds a few hundred.
 constexpr size_t kMostInBundle = size_t{1} << 20;
 
-// include/linux/interrupt.h, in the order of their numbers.
-constexpr std::array<absl::string_view, 10> kSoftirqs = {
-    "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"};
-
 std::optional<WakerContext> ContextOf(const std::optional<uint64_t>& flags) {
   if (!flags) return std::nullopt;
-  if ((*flags & FtraceEvent::kFlagNmi) != 0) return WakerContext::kNmi;
-  if ((*flags & FtraceEvent::kFlagHardIrq) != 0) return WakerContext::kHardIrq;
-  if ((*flags & FtraceEvent::kFlagSoftIrq) != 0) return WakerContext::kSoftIrq;
-  return WakerContext::kTask;
+  return ContextOfCommonFlags(*flags);
 }
 
 absl::string_view ClockName(uint64_t clock) {
@@ -104,6 +97,8 @@ class ForeignReader {
     FindKernel(bytes);
     const PerfettoPacketSummary summary = ForEachPacket(
         bytes, limits_, [this](const PerfettoPacket& packet) { return Visit(packet); });
+    if (summary.unread_at_end) losses_.Everywhere();
+    losses_.Finish();
     NameTasks();
     AddNotes(summary);
     absl::StatusOr<ImportedTrace> trace = collector_.Finish();
@@ -116,12 +111,10 @@ class ForeignReader {
 
  private:
   struct Cpu {
-    std::optional<int64_t> last_ns;
     // Who is on it, as far as the trace tells; its name belongs here, as bundles do not last.
     std::optional<Tid> current;
     std::optional<int32_t> priority;
     std::string name;
-    uint64_t overruns_at_start = 0;
   };
   struct KnownTask {
     std::string name;
@@ -150,11 +143,17 @@ class ForeignReader {
 
   PacketUse Visit(const PerfettoPacket& packet) {
     if (packet.process_tree.data() != nullptr) ReadProcessTree(packet.process_tree);
-    if (packet.ftrace_stats.data() != nullptr) ReadStats(packet.ftrace_stats);
+    if (packet.ftrace_stats.data() != nullptr) losses_.Stats(packet.ftrace_stats);
+    if (packet.unread_before) losses_.Everywhere();
+    losses_.Packet(packet.sequence, packet.previous_dropped,
+                   packet.ftrace_events.data() != nullptr);
     if (packet.ftrace_events.data() == nullptr) return PacketUse::kGood;
     ReadFtraceBundle(packet.ftrace_events, kMostInBundle, &bundle_);
     ++bundles_;
-    if (bundle_.cpu >= CpuSet::kMaxCpus) return PacketUse::kMalformed;
+    if (bundle_.cpu >= CpuSet::kMaxCpus) {
+      losses_.Everywhere();
+      return PacketUse::kMalformed;
+    }
     if (bundle_.has_compact) has_compact_ = true;
     if (bundle_.too_long) {
       collector_.Note(absl::StrCat("a bundle of more than ", kMostInBundle,
@@ -168,21 +167,22 @@ class ForeignReader {
     cpu_id_ = CpuId{static_cast<int32_t>(bundle_.cpu)};
     cpu_ = &cpus_[cpu_id_];
     if (!bundle_.events.empty()) ++clocks_[bundle_.clock];
-    if (bundle_.lost) {
-      std::optional<int64_t> first_ns;
-      if (!bundle_.events.empty()) first_ns = bundle_.events.front().view.time_ns;
-      collector_.Lost(cpu_id_, cpu_->last_ns, first_ns, 0);
-      cpu_->current.reset();
-      contexts_.Reset(cpu_id_);
-    }
+    const std::optional<int64_t> before_ns = losses_.LastNs(cpu_id_);
+    if (bundle_.lost) losses_.Told(cpu_id_);
     for (const BundleEvent& event : bundle_.events) {
+      if (losses_.BeforeEvent(cpu_id_, event.view.time_ns)) {
+        cpu_->current.reset();
+        contexts_.Reset(cpu_id_);
+      }
       AddEvent(event);
-      cpu_->last_ns = event.view.time_ns;
       if (event.view.time_ns >= 0) {
         first_ns_ = std::min(first_ns_.value_or(event.view.time_ns), event.view.time_ns);
         if (*first_ns_ == event.view.time_ns) first_cpu_ = cpu_id_;
       }
     }
+    // Where in the bundle its missing events were is not known.
+    if (bundle_.malformed || bundle_.too_long) losses_.On(cpu_id_, before_ns);
+    if (bundle_.malformed) losses_.Everywhere();
   }
 
   void AddEvent(const BundleEvent& event) {
@@ -218,8 +218,7 @@ class ForeignReader {
         break;
       }
       case FtraceEvent::kTaskNewtask:
-        collector_.Fork(time_ns, cpu_id_, {.tid = Tid{view.pid.value_or(0)}, .name = ""},
-                        ReadTask(view.body, kNewtaskNumbers).task);
+        AddFork(view);
         break;
       case FtraceEvent::kTaskRename:
         collector_.Name(time_ns, cpu_id_, ReadTask(view.body, kRenameNumbers).task, std::nullopt,
@@ -232,6 +231,17 @@ class ForeignReader {
         AddInterrupt(view);
         collector_.Seen(time_ns, cpu_id_);
     }
+  }
+
+  void AddFork(const FtraceEventView& view) {
+    uint64_t flags = 0;
+    ProtoReader reader(view.body);
+    for (ProtoField field; reader.Next(&field);) {
+      if (field.number == perfetto::TaskNewtask::kCloneFlags) flags = field.value;
+    }
+    collector_.Fork(view.time_ns, cpu_id_, {.tid = Tid{view.pid.value_or(0)}, .name = ""},
+                    ReadTask(view.body, kNewtaskNumbers).task,
+                    (flags & perfetto::TaskNewtask::kCloneThread) != 0);
   }
 
   void AddInterrupt(const FtraceEventView& view) {
@@ -248,9 +258,7 @@ class ForeignReader {
       case FtraceEvent::kSoftirqEntry: {
         // A vector that is not set is 0.
         const TaskFields fields = ReadTask(view.body, {0, perfetto::SoftirqEntry::kVec, 0, 0, 0});
-        const auto vector = static_cast<size_t>(static_cast<uint32_t>(fields.task.tid.value));
-        contexts_.SoftEntry(cpu_id_,
-                            vector < kSoftirqs.size() ? kSoftirqs[vector] : absl::string_view());
+        contexts_.SoftEntry(cpu_id_, SoftirqName(static_cast<uint32_t>(fields.task.tid.value)));
         break;
       }
       case FtraceEvent::kSoftirqExit:
@@ -265,7 +273,7 @@ class ForeignReader {
     using perfetto::SchedSwitch;
     TracedTask prev;
     TracedTask next;
-    uint32_t state = 0;
+    std::optional<uint32_t> state;
     ProtoReader reader(view.body);
     for (ProtoField field; reader.Next(&field);) {
       if (field.number == SchedSwitch::kPrevComm) prev.name = field.bytes;
@@ -282,8 +290,10 @@ class ForeignReader {
   void AddCompactSwitch(const BundleEvent& event) {
     const TracedTask next{Tid{event.compact.tid}, event.compact.comm, event.compact.priority};
     if (!cpu_->current) {
-      // Who left is not known: the next switch says who ran from here on.
-      collector_.Seen(event.view.time_ns, cpu_id_);
+      // Who left is not known, nor since when it had been there.
+      collector_.Unseen(cpu_id_, losses_.LastLossEndNs(cpu_id_), event.view.time_ns);
+      collector_.Seed(event.view.time_ns, cpu_id_, next);
+      contexts_.Reset(cpu_id_);
       SetCurrent(next);
       return;
     }
@@ -292,9 +302,15 @@ class ForeignReader {
            static_cast<uint32_t>(event.compact.prev_state), next);
   }
 
-  void Switch(int64_t time_ns, const TracedTask& prev, uint32_t number, const TracedTask& next) {
-    const PrevState state = PrevStateOfNumber(number, layout_);
-    largest_state_ = std::max(largest_state_, number);
+  void Switch(int64_t time_ns, const TracedTask& prev, std::optional<uint32_t> number,
+              const TracedTask& next) {
+    PrevState state;
+    if (number) {
+      state = PrevStateOfNumber(*number, layout_);
+      largest_state_ = std::max(largest_state_, *number);
+    } else if (prev.tid != Tid{0}) {
+      collector_.Note("some switches do not tell in which state a task left its CPU");
+    }
     collector_.Switch(time_ns, cpu_id_, prev, state.out, state.flags, next);
     contexts_.Reset(cpu_id_);
     SetCurrent(next);
@@ -345,34 +361,6 @@ class ForeignReader {
     }
   }
 
-  // Overruns are cumulative: what counts is how many more at the end than at the start.
-  void ReadStats(absl::string_view bytes) {
-    uint64_t phase = 0;
-    std::map<uint64_t, uint64_t> overruns;
-    ProtoReader reader(bytes);
-    for (ProtoField field; reader.Next(&field);) {
-      if (field.number == perfetto::FtraceStats::kPhase) phase = field.value;
-      if (field.number != perfetto::FtraceStats::kCpuStats) continue;
-      uint64_t cpu = 0;
-      uint64_t count = 0;
-      ProtoReader stats(field.bytes);
-      for (ProtoField part; stats.Next(&part);) {
-        if (part.number == perfetto::FtraceCpuStats::kCpu) cpu = part.value;
-        if (part.number == perfetto::FtraceCpuStats::kOverrun) count = part.value;
-      }
-      if (cpu < CpuSet::kMaxCpus) overruns[cpu] = count;
-    }
-    for (const auto& [number, count] : overruns) {
-      Cpu& cpu = cpus_[CpuId{static_cast<int32_t>(number)}];
-      if (phase != perfetto::FtraceStats::kEndOfTrace) {
-        cpu.overruns_at_start = count;
-      } else if (count > cpu.overruns_at_start) {
-        collector_.Note(absl::StrCat("ring overrun on CPU ", number, ": ",
-                                     count - cpu.overruns_at_start, " events lost"));
-      }
-    }
-  }
-
   // As names at the beginning of the trace: those that events bring later replace them.
   void NameTasks() {
     if (!first_ns_) return;
@@ -387,7 +375,10 @@ class ForeignReader {
       collector_.Note(absl::StrCat("times are of ", ClockName(clock)));
     }
     if (clocks_.size() > 1) {
-      collector_.Note("several clocks in one trace: their times do not compare");
+      collector_.ClocksDiffer("several clocks in one trace: their times do not compare");
+    }
+    if (clocks_.count(perfetto::FtraceBundle::kClockLocal) > 0 && collector_.cpus() > 1) {
+      collector_.ClocksDiffer("local clocks: times of different CPUs do not compare");
     }
     if (has_compact_) {
       collector_.Note(
@@ -413,6 +404,7 @@ class ForeignReader {
 
   const ImportLimits& limits_;
   EventCollector collector_;
+  PerfettoLosses losses_{&collector_};
   IrqContexts contexts_;
   StateLayout layout_ = StateLayout::kFlags;
   uint32_t largest_state_ = 0;

@@ -64,6 +64,7 @@ TraceFacts ReadTrace(const Annotations& facts) {
   trace.recursion_misses = CountOf(facts, "recursion_misses");
   trace.has_steal_clock = NumberOf(facts, "has_steal_clock") != 0;
   trace.has_timers = NumberOf(facts, "has_timers") != 0;
+  trace.comparable_clocks = NumberOf(facts, "clocks_differ") == 0;
   return trace;
 }
 

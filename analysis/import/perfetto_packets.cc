@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "analysis/import/perfetto_proto.h"
 #include "analysis/model/perfetto_fields.h"
@@ -55,6 +56,7 @@ class PacketWalk {
       if (field.number == perfetto::Trace::kPacket && field.is_bytes) Packet(field.bytes, true);
     }
     if (reader.malformed()) summary_.cut_at = reader.consumed();
+    summary_.unread_at_end = unread_ || reader.malformed();
     return summary_;
   }
 
@@ -65,7 +67,14 @@ class PacketWalk {
     bool zstd = false;
     ProtoReader reader(bytes);
     for (ProtoField field; reader.Next(&field);) {
-      if (!field.is_bytes) continue;
+      if (!field.is_bytes) {
+        if (field.number == perfetto::Packet::kSequenceId) {
+          packet.sequence = static_cast<uint32_t>(field.value);
+        } else if (field.number == perfetto::Packet::kPreviousPacketDropped) {
+          packet.previous_dropped = field.Bool();
+        }
+        continue;
+      }
       switch (field.number) {
         case perfetto::Packet::kFtraceEvents:
           packet.ftrace_events = field.bytes;
@@ -97,13 +106,18 @@ class PacketWalk {
     }
     if (reader.malformed()) {
       ++summary_.malformed;
+      unread_ = true;
       return;
     }
-    if (zstd) ++summary_.zstd;
+    if (zstd) {
+      ++summary_.zstd;
+      unread_ = true;
+    }
     if (packed.data() != nullptr && may_be_packed) {
       Unpack(packed);
       return;
     }
+    packet.unread_before = std::exchange(unread_, false);
     Visit(packet);
   }
 
@@ -133,6 +147,7 @@ class PacketWalk {
     for (ProtoField field; !summary_.stopped && reader.Next(&field);) {
       if (field.number == perfetto::Trace::kPacket && field.is_bytes) Packet(field.bytes, false);
     }
+    if (!whole || reader.malformed()) unread_ = true;
   }
 
   const ImportLimits& limits_;
@@ -140,6 +155,7 @@ class PacketWalk {
   std::string unpacked_;
   absl::FunctionRef<PacketUse(const PerfettoPacket&)> visit_;
   PerfettoPacketSummary summary_;
+  bool unread_ = false;  // since the last packet that was visited
 };
 
 }  // namespace

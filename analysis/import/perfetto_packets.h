@@ -21,6 +21,10 @@ struct PerfettoPacket {
   absl::string_view ftrace_stats;
   absl::string_view system_info;
   absl::string_view track_event;
+  uint32_t sequence = 0;  // of the writer, whose packets are in order
+  bool previous_dropped =
+      false;  // packets of this sequence are missing before, if it is not the first
+  bool unread_before = false;  // packets between the visited one before and this could not be read
 };
 
 struct PerfettoPacketSummary {
@@ -29,6 +33,7 @@ struct PerfettoPacketSummary {
   uint64_t zstd = 0;               // skipped: packed in a way that is not read
   bool unpacked_too_much = false;  // packets beyond the limit were skipped
   bool stopped = false;            // by the visitor
+  bool unread_at_end = false;      // what follows the last packet could not be read
   // Where the first packet begins that is not whole; unset where the file ends with a whole one.
   std::optional<size_t> cut_at;
 };

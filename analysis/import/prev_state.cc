@@ -28,12 +28,13 @@ PrevState OfFlags(uint32_t flags) {
 PrevState OfOldFlags(uint32_t number) {
   constexpr uint32_t kOldDead = 0x70;    // zombie, dead, and the state of a task that never returns
   constexpr uint32_t kOldAsleep = 0x0f;  // interruptible, uninterruptible, stopped, traced
-  constexpr uint32_t kOldWaking = 0x100;  // woken before it was off its CPU
+  constexpr uint32_t kOldWaking = 0x100;   // woken before it was off its CPU
+  constexpr uint32_t kOldWakeKill = 0x80;  // of a task on its way to sleep
   constexpr uint32_t kOldParked = 0x200;
   if ((number & kOldDead) != 0) return OfFlags(kDead);
   if ((number & kOldAsleep) != 0) return OfFlags(number & kOldAsleep);
   if (number == kOldParked) return OfFlags(kParked);
-  if (number == kOldWaking) return {SwitchOut::kBlocked, 0, false};
+  if (number == kOldWaking || number == kOldWakeKill) return {SwitchOut::kBlocked, 0, false};
   return OfFlags(number == 0 ? 0 : kPreempted);
 }
 
@@ -76,13 +77,18 @@ PrevState PrevStateOfNumber(uint32_t number, StateLayout layout) {
 std::optional<PrevState> PrevStateOfLetters(absl::string_view letters) {
   if (letters.empty() || letters.size() > 32) return std::nullopt;
   uint32_t flags = 0;
+  bool is_runnable = false;       // says so
+  bool is_marked = false;         // of what a task that could run has not
   uint32_t sleeping_letters = 0;  // S, D and T as the flags that 4.14 takes its indices for
   for (const char c : letters) {
     switch (c) {
-      case 'R':
       case '|':
         break;
+      case 'R':
+        is_runnable = true;
+        break;
       case '+':
+        is_runnable = true;
         flags |= kPreempted;
         break;
       case 'S':
@@ -117,10 +123,17 @@ std::optional<PrevState> PrevStateOfLetters(absl::string_view letters) {
       case 'W':  // waking; with D, in some versions, killable
       case 'N':  // no load; with D: idle
       case 'p':
+        is_marked = true;
         break;
       default:
         return std::nullopt;
     }
+  }
+  // Alone, as old kernels print their bits past the eight: woken before it was off its CPU, or on its
+  // way there. Nobody preempted it.
+  if (flags == 0 && !is_runnable) {
+    if (!is_marked) return std::nullopt;
+    return PrevState{SwitchOut::kBlocked, 0, false};
   }
   // A task sleeps in one way only.
   const bool is_index = (sleeping_letters & (sleeping_letters - 1)) != 0;

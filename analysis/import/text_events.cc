@@ -259,6 +259,7 @@ absl::StatusOr<ImportedTrace> TextEvents::Finish() {
   std::sort(tids.begin(), tids.end());
   for (const Tid tid : tids) {
     const Task& task = tasks_.find(tid)->second;
+    if (task.is_forked && task.tgid.has_value()) collector_.ForkedInto(tid, *task.tgid);
     const bool is_unnamed = task.field_name.empty() && !task.column_name.empty();
     if (task.is_forked || (!is_unnamed && !task.tgid.has_value())) continue;
     collector_.Name(task.first_ns, task.cpu,

@@ -96,6 +96,31 @@ int OnRecord(tracecmd_input*, tep_record* record, int, void* events) {
   return 0;
 }
 
+int OnState(tracecmd_input*, tep_record* record, int, void* events) {
+  static_cast<TraceDatEvents*>(events)->LookAtState(record);
+  return 0;
+}
+
+Input OpenInput(const std::string& path) {
+  Input input(tracecmd_open(path.c_str(), TRACECMD_FL_LOAD_NO_PLUGINS));
+  UnlinkSpoolFiles();
+  return input;
+}
+
+// Of a file that does not name its kernel.
+void GuessLayout(const std::string& path, EventCollector* collector, TraceDatEvents* events) {
+  const Input input = OpenInput(path);
+  StateLayout layout = StateLayout::kFlags;
+  if (input != nullptr) {
+    TraceDatEvents look(tracecmd_get_tep(input.get()), collector, "");
+    tracecmd_iterate_events(input.get(), nullptr, 0, OnState, &look);
+    layout = LayoutOfLargest(look.largest_state());
+  }
+  events->AssumeLayout(layout);
+  collector->Note(absl::StrCat("the trace does not name its kernel: states are taken to be of one ",
+                               layout == StateLayout::kOldFlags ? "before 4.14" : "since 4.15"));
+}
+
 // What the buffers' counters tell that no record does.
 void AddStats(const TraceDatLayout& layout, const TraceDatEvents& events,
               EventCollector* collector) {
@@ -125,11 +150,12 @@ void AddStats(const TraceDatLayout& layout, const TraceDatEvents& events,
 }
 
 void AddLayoutNotes(const TraceDatLayout& layout, EventCollector* collector) {
-  for (const char* clock : {"counter", "uptime", "x86-tsc", "ppc-tb"}) {
+  for (const char* clock : {"counter", "x86-tsc", "ppc-tb"}) {
     if (layout.clock == clock) {
-      collector->Note(absl::StrCat("clock ", clock, ": times may be no nanoseconds"));
+      collector->ClocksDiffer(absl::StrCat("clock ", clock, ": times may be no nanoseconds"));
     }
   }
+  if (layout.clock == "uptime") collector->Note("clock uptime: times have a tick's resolution");
   if (!layout.instances.empty()) {
     collector->Note(absl::StrCat(layout.instances.size(), " further buffers are not read, '",
                                  layout.instances.front(), "' for one"));
@@ -146,8 +172,7 @@ absl::StatusOr<ImportedTrace> ImportTraceDat(const std::string& path, const Impo
   }
   tracecmd_set_loglevel(TEP_LOG_NONE);
   tep_set_loglevel(TEP_LOG_NONE);
-  const Input input(tracecmd_open(path.c_str(), TRACECMD_FL_LOAD_NO_PLUGINS));
-  UnlinkSpoolFiles();
+  const Input input = OpenInput(path);
   if (input == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(
         "trace.dat cannot be opened by libtracecmd: it is damaged",
@@ -158,6 +183,7 @@ absl::StatusOr<ImportedTrace> ImportTraceDat(const std::string& path, const Impo
   EventCollector collector(absl::StrCat("trace.dat v", layout.version), limits);
   AddLayoutNotes(layout, &collector);
   TraceDatEvents events(tracecmd_get_tep(input.get()), &collector, layout.Kernel());
+  if (!LayoutOfKernel(layout.Kernel()).has_value()) GuessLayout(path, &collector, &events);
   if (tracecmd_iterate_events(input.get(), nullptr, 0, OnRecord, &events) != 0) {
     collector.Note("reading ended early: the rest of the trace is damaged");
   }
@@ -168,6 +194,11 @@ absl::StatusOr<ImportedTrace> ImportTraceDat(const std::string& path, const Impo
     }
   }
   AddStats(layout, events, &collector);
+  // trace-cmd's default, and in step where the machine's counters are; the others never are.
+  if (layout.clock == "local" && collector.cpus() > 1) {
+    collector.Note(
+        "local clocks: times of different CPUs compare as far as their clocks are in step");
+  }
   absl::StatusOr<ImportedTrace> trace = collector.Finish();
   if (!trace.ok() && events.records() == 0) {
     return absl::InvalidArgumentError("trace.dat without an event that can be read");

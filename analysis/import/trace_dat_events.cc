@@ -10,19 +10,10 @@ namespace {
 
 constexpr size_t kNoField = 6;  // the last slot, always null
 
-// kernel/softirq.c, softirq_to_name.
-constexpr const char* kSoftIrqs[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-                                     "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
-// The kernel's TRACE_FLAG_NMI, which libtraceevent does not name.
-constexpr int kFlagNmi = 0x40;
-
 std::optional<WakerContext> ContextOfRecord(tep_handle* tep, tep_record* record) {
   const int flags = tep_data_flags(tep, record);
   if (flags < 0) return std::nullopt;
-  if ((flags & kFlagNmi) != 0) return WakerContext::kNmi;
-  if ((flags & TRACE_FLAG_HARDIRQ) != 0) return WakerContext::kHardIrq;
-  if ((flags & TRACE_FLAG_SOFTIRQ) != 0) return WakerContext::kSoftIrq;
-  return WakerContext::kTask;
+  return ContextOfCommonFlags(static_cast<uint64_t>(flags));
 }
 
 }  // namespace
@@ -150,8 +141,7 @@ void TraceDatEvents::Switch(const At& at) {
   PrevState state;
   if (number.has_value()) {
     const uint32_t raw = static_cast<uint32_t>(*number & 0xffffffff);
-    // Without a kernel's release, what it records on its own tells no less.
-    state = PrevStateOfNumber(raw, layout_.value_or(LayoutOfLargest(raw)));
+    state = PrevStateOfNumber(raw, layout_.value_or(StateLayout::kFlags));
   }
   collector_->Switch(at.time_ns, at.cpu, *prev, state.out, state.flags, *next);
 }
@@ -201,12 +191,21 @@ void TraceDatEvents::Others(const At& at) {
     contexts_.HardExit(at.cpu);
   } else if (kind == Kind::kSoftEntry) {
     const int64_t vector = Number(at, 0).value_or(-1);
-    const bool is_known = vector >= 0 && vector < static_cast<int64_t>(std::size(kSoftIrqs));
-    contexts_.SoftEntry(at.cpu, is_known ? kSoftIrqs[vector] : "");
+    contexts_.SoftEntry(at.cpu, SoftirqName(static_cast<uint64_t>(vector)));
   } else if (kind == Kind::kSoftExit) {
     contexts_.SoftExit(at.cpu);
   }
   collector_->Seen(at.time_ns, at.cpu);
+}
+
+void TraceDatEvents::LookAtState(tep_record* record) {
+  if (record->data == nullptr || record->size <= 0) return;
+  At at;
+  at.record = record;
+  at.format = &FormatOf(tep_data_type(tep_, record));
+  if (at.format->kind != Kind::kSwitch) return;
+  const int64_t state = Number(at, kNoField).value_or(0);
+  largest_state_ = std::max(largest_state_, static_cast<uint32_t>(state & 0xffffffff));
 }
 
 void TraceDatEvents::Record(tep_record* record) {

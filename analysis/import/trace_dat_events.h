@@ -26,6 +26,12 @@ class TraceDatEvents {
   // Both must outlive the object. `kernel`: the release that recorded, "" where not known.
   TraceDatEvents(tep_handle* tep, EventCollector* collector, absl::string_view kernel);
 
+  // A first pass, where the kernel is not known: what the states of all switches tell of it, and
+  // what their numbers mean, is one thing for the whole trace. Nothing is collected.
+  void LookAtState(tep_record* record);
+  uint32_t largest_state() const { return largest_state_; }
+  void AssumeLayout(StateLayout layout) { layout_ = layout; }
+
   void Record(tep_record* record);
   uint64_t records() const { return records_; }
   // Of the CPU's first and last record.
@@ -82,6 +88,7 @@ class TraceDatEvents {
   absl::flat_hash_map<int32_t, Format> formats_;
   std::map<CpuId, Stream> streams_;
   uint64_t records_ = 0;
+  uint32_t largest_state_ = 0;
 };
 
 }  // namespace whylate

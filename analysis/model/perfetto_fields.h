@@ -29,6 +29,7 @@ struct Packet {
     kTrackEvent = 11,
     kSequenceFlags = 13,
     kFtraceStats = 34,
+    kPreviousPacketDropped = 42,
     kSystemInfo = 45,
     kCompressedPackets = 50,  // zlib, of a Trace
     kTimestampClockId = 58,
@@ -123,10 +124,6 @@ struct FtraceEvent {
     kGeneric = 327,
     kSchedMigrateTask = 491,
   };
-  // TRACE_FLAG_* of common_flags (include/linux/trace_events.h)
-  static constexpr uint64_t kFlagHardIrq = 0x08;
-  static constexpr uint64_t kFlagSoftIrq = 0x10;
-  static constexpr uint64_t kFlagNmi = 0x40;
 };
 
 // ftrace/sched.proto
@@ -293,7 +290,8 @@ inline constexpr char kAllowedBefore[] = "whylate_allowed_before";  // CPUs, as 
 inline constexpr char kAllowedAfter[] = "whylate_allowed_after";
 inline constexpr char kBeginNs[] = "whylate_begin_ns";  // of the capture
 inline constexpr char kEndNs[] = "whylate_end_ns";
-// Dictionary of source, events, lost, recursion_misses, has_steal_clock, has_timers; absent: no capture.
+// Dictionary of source, events, lost, recursion_misses, has_steal_clock, has_timers, clocks_differ;
+// absent: no capture.
 inline constexpr char kTrace[] = "whylate_trace";
 inline constexpr char kRoles[] = "whylate_roles";  // of {tgid, kind, load}
 inline constexpr char kCpus[] = "whylate_cpus";    // of {cpu, online, isolated}

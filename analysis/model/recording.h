@@ -66,6 +66,9 @@ struct TraceFacts {
   uint64_t recursion_misses = 0;
   bool has_steal_clock = false;  // a steal of 0 means that nothing was stolen
   bool has_timers = false;       // what arms and ends the watched thread's sleeps is recorded
+  // False: times of different CPUs, or of different stretches, do not compare, so that no verdict is
+  // complete.
+  bool comparable_clocks = true;
   friend bool operator==(const TraceFacts&, const TraceFacts&) = default;
 };
 

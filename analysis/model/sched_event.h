@@ -34,7 +34,8 @@ enum class SchedClass : uint8_t {
 };
 
 // How a task left a CPU, classified in this order: sched_delayed -> blocked; throttled; on_rq == 0
-// -> blocked; else runnable (kernel/sched/core.c, __schedule(); delayed dequeue since 6.12).
+// -> blocked; else runnable (kernel/sched/core.c, __schedule(); delayed dequeue since 6.12). kUnknown:
+// the source does not tell, and what the task did until its next event is not known.
 enum class SwitchOut : uint8_t { kRunnable, kBlocked, kThrottled, kExited, kUnknown };
 
 enum class WakerContext : uint8_t { kTask, kHardIrq, kSoftIrq, kNmi, kUnknown };

@@ -50,6 +50,7 @@ void AnnotateTrace(const TraceFacts& facts, DebugAnnotations& annotations) {
     entry.Uint("recursion_misses", facts.recursion_misses);
     entry.Bool("has_steal_clock", facts.has_steal_clock);
     entry.Bool("has_timers", facts.has_timers);
+    entry.Bool("clocks_differ", !facts.comparable_clocks);
   });
 }
 

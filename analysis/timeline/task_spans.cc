@@ -10,10 +10,6 @@
 namespace whylate {
 namespace {
 
-// The states of the raw prev_state (include/linux/sched.h), for sources that classify nothing.
-constexpr uint32_t kStateExiting = 0x10 | 0x20 | 0x80;  // EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD
-constexpr uint32_t kPreemptedFlag = 0x100;              // "R+" of the classic tracepoint
-
 // Whether the source records when a woken task is queued. One that does not is not ours, so it knows
 // nothing of the runqueue at the waking either.
 bool HasWakeups(const std::vector<const SchedEvent*>& events) {
@@ -66,8 +62,7 @@ class Dispatcher {
     const SchedEvent& event = *events_[index];
     const RecordPlace at{event.time_ns, event.cpu, static_cast<int32_t>(index)};
     if (const auto* switched = std::get_if<SwitchEvent>(&event.body)) {
-      if (TaskTracker* prev = Of(cpus_.PrevOf(index)))
-        prev->SwitchOut(at, ClassifySwitchOut(*switched));
+      if (TaskTracker* prev = Of(cpus_.PrevOf(index))) prev->SwitchOut(at, switched->out);
       if (TaskTracker* next = Of(cpus_.NextOf(index))) {
         next->SwitchIn(at, switched->next_queued_ns);
       }
@@ -94,13 +89,6 @@ class Dispatcher {
 };
 
 }  // namespace
-
-SwitchOut ClassifySwitchOut(const SwitchEvent& event) {
-  if (event.out != SwitchOut::kUnknown) return event.out;
-  if (event.prev_state == 0 || event.prev_state == kPreemptedFlag) return SwitchOut::kRunnable;
-  if ((event.prev_state & kStateExiting) != 0) return SwitchOut::kExited;
-  return SwitchOut::kBlocked;
-}
 
 TaskSpans::TaskSpans(const std::vector<const SchedEvent*>& events, const TaskTable& tasks,
                      const CpuOccupancy& cpus, const Interval& bounds) {

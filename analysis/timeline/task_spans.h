@@ -21,9 +21,6 @@
 
 namespace whylate {
 
-// How prev left its CPU: as the source classified it, else by the raw prev_state; never kUnknown.
-SwitchOut ClassifySwitchOut(const SwitchEvent& event);
-
 enum class TaskState : uint8_t {
   kUnknown,
   kRunning,

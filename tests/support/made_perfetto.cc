@@ -120,6 +120,13 @@ MadeBundle& MadeBundle::Columns(const Compact& compact) {
   return *this;
 }
 
+std::string MadeBundle::PacketAfterDropped() const {
+  return MadePacket([&](pbf_writer& packet) {
+    packet.add_bool(perfetto::Packet::kPreviousPacketDropped, true);
+    packet.add_message(perfetto::Packet::kFtraceEvents, bytes_);
+  });
+}
+
 std::string MadeBundle::Packet() const {
   return MadePacket(
       [&](pbf_writer& packet) { packet.add_message(perfetto::Packet::kFtraceEvents, bytes_); });

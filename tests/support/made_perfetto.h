@@ -56,6 +56,8 @@ class MadeBundle {
   MadeBundle& Columns(const Compact& compact);
 
   std::string Packet() const;
+  // With the mark of dropped packets before it.
+  std::string PacketAfterDropped() const;
 
  private:
   std::string bytes_;

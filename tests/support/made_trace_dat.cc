@@ -114,6 +114,12 @@ MadeTraceDat& MadeTraceDat::Uname(std::string uname) {
   return *this;
 }
 
+MadeTraceDat& MadeTraceDat::Clock(const std::string& clock) {
+  const std::string text = "[" + clock + "]" + std::string(1, '\0');
+  options_ += Word<uint16_t>(4) + Word<uint32_t>(static_cast<uint32_t>(text.size())) + text;
+  return *this;
+}
+
 MadeTraceDat& MadeTraceDat::LostBefore(int32_t cpu, uint64_t count) {
   pages_[static_cast<size_t>(cpu)].is_lossy = true;
   pages_[static_cast<size_t>(cpu)].lost = count;

@@ -25,6 +25,8 @@ class MadeTraceDat {
   // "entries: 7\noverrun: 3\n" and the like.
   MadeTraceDat& Stats(int32_t cpu, const std::string& counters);
   MadeTraceDat& Uname(std::string uname);
+  // "local", "mono" ..
+  MadeTraceDat& Clock(const std::string& clock);
   // Events were lost before the page of `cpu`.
   MadeTraceDat& LostBefore(int32_t cpu, uint64_t count);
 

@@ -27,7 +27,8 @@ class Maker {
     recording.watched = Tid{Int32()};
     recording.allowed_before = Allowed();
     recording.allowed_after = Allowed();
-    if (Chance()) recording.trace = TraceFacts{Name(), Word(), Word(), Word(), Chance()};
+    if (Chance())
+      recording.trace = TraceFacts{Name(), Word(), Word(), Word(), Chance(), Chance(), Chance()};
     recording.begin_ns = Int64();
     recording.end_ns = Int64();
     for (int i = 0; i < events; ++i) recording.events.push_back(Event());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "analysis/attribution/activations.h"
 #include "analysis/timeline/timeline.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -190,16 +191,74 @@ TEST(EventCollector, ARunnableTaskThatLeftForIdleAndCameBackUnwokenWasThrottled)
   EXPECT_THAT(trace->notes, Contains(HasSubstr("throttled")));
 }
 
-TEST(EventCollector, WithLostEventsTheWakeUpMayBeAmongThem) {
+// How the switch at 10 left, of a task of `priority` that comes back at 60.
+SwitchOut LeftForIdle(int32_t priority, bool wakings, bool wakeups,
+                      std::optional<std::pair<int64_t, int64_t>> lost = std::nullopt,
+                      std::vector<std::string>* notes = nullptr) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(0, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t", priority));
+  collector.Switch(10, kCpu0, Task(1, "t", priority), SwitchOut::kRunnable, 0, Idle());
+  if (wakings) collector.Waking(40, kCpu0, Task(2, "u"), {.tid = Tid{9}});
+  if (wakeups) collector.Wakeup(40, kCpu0, Task(2, "u"), kCpu1, false);
+  collector.Switch(60, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t", priority));
+  collector.Seen(100, kCpu1);
+  if (lost.has_value()) collector.Lost(kCpu1, lost->first, lost->second, 1);
+  auto trace = collector.Finish();
+  EXPECT_THAT(trace, IsOk());
+  if (!trace.ok()) return SwitchOut::kExited;
+  if (notes != nullptr) *notes = trace->notes;
+  return All<SwitchEvent>(trace->recording)[1]->out;
+}
+
+TEST(EventCollector, WhereEventsAreLostTheWakeUpMayBeAmongThem) {
+  using Times = std::pair<int64_t, int64_t>;
+  EXPECT_EQ(LeftForIdle(120, true, true, Times{45, 50}), SwitchOut::kUnknown);
+  EXPECT_EQ(LeftForIdle(19, true, true, Times{5, 9}), SwitchOut::kUnknown);
+  EXPECT_EQ(LeftForIdle(120, true, true, Times{70, 80}), SwitchOut::kThrottled);
+  EXPECT_EQ(LeftForIdle(19, true, true, Times{70, 80}), SwitchOut::kRunnable);
+}
+
+TEST(EventCollector, ARealTimeTaskThatNobodyWokeCouldRun) {
+  std::vector<std::string> notes;
+  EXPECT_EQ(LeftForIdle(19, true, true, std::nullopt, &notes), SwitchOut::kRunnable);
+  EXPECT_THAT(notes, Contains(HasSubstr("real-time bandwidth")));
+  EXPECT_THAT(notes, Not(Contains(HasSubstr("throttled"))));
+  EXPECT_EQ(LeftForIdle(19, true, false), SwitchOut::kRunnable);
+  EXPECT_EQ(LeftForIdle(19, false, true), SwitchOut::kRunnable);
+  EXPECT_EQ(LeftForIdle(-1, true, true), SwitchOut::kRunnable);
+}
+
+TEST(EventCollector, WithoutWakeUpsNobodyIsSaidToSleepOrToBeThrottled) {
+  std::vector<std::string> notes;
+  EXPECT_EQ(LeftForIdle(120, false, false, std::nullopt, &notes), SwitchOut::kUnknown);
+  EXPECT_THAT(notes, Contains(HasSubstr("asleep or throttled, the trace does not tell")));
+  EXPECT_EQ(LeftForIdle(19, false, false), SwitchOut::kUnknown);
+  EXPECT_EQ(LeftForIdle(120, true, false), SwitchOut::kUnknown);
+}
+
+//        0   5  10       60
+// CPU 0  T------i--------T      woken at 5, by an interrupt, and on its way to sleep
+TEST(EventCollector, APendingWakingIsNoThrottle) {
   EventCollector collector("made", ImportLimits());
   collector.Switch(0, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  collector.Waking(5, kCpu1, Task(1, "t"), {.tid = Tid{0}});
   collector.Switch(10, kCpu0, Task(1, "t"), SwitchOut::kRunnable, 0, Idle());
   collector.Wakeup(40, kCpu0, Task(2, "u"), kCpu1, false);
   collector.Switch(60, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
-  collector.Lost(kCpu1, 45, 50, 1);
   auto trace = collector.Finish();
   ASSERT_THAT(trace, IsOk());
   EXPECT_EQ(All<SwitchEvent>(trace->recording)[1]->out, SwitchOut::kBlocked);
+  EXPECT_THAT(trace->notes, Not(Contains(HasSubstr("throttled"))));
+}
+
+TEST(EventCollector, AStateNotToldIsNoneOfATaskThatCouldRun) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(0, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(1, "t"));
+  collector.Switch(10, kCpu0, Task(1, "t"), SwitchOut::kUnknown, 0, Task(2, "u"));
+  collector.Switch(60, kCpu0, Task(2, "u"), SwitchOut::kUnknown, 0, Task(1, "t"));
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_EQ(States(trace->recording, 1), "R?R");
 }
 
 TEST(EventCollector, TheIdleTasksOwnStateMeansNothing) {
@@ -289,6 +348,52 @@ TEST(EventCollector, StopsKeepingAtTheLimitAndSaysSo) {
   ASSERT_THAT(trace, IsOk());
   EXPECT_THAT(trace->recording.events, SizeIs(2));
   EXPECT_THAT(trace->notes, Contains("too many events: the first 2 are kept, 3 are not"));
+  EXPECT_EQ(trace->recording.begin_ns, 0);
+  EXPECT_EQ(trace->recording.end_ns, 5);
+  EXPECT_THAT(trace->recording.omitted, ElementsAre(OmittedInterval{2, 5}));
+}
+
+//        0   10   20 (not kept)        1000
+// CPU 0  U---------T------------------ |      T is woken at 10
+TEST(EventCollector, AWaitDoesNotLastThroughWhatIsNotKept) {
+  EventCollector collector("made", {.events = 2, .names = 10, .unpacked_bytes = 10});
+  collector.Switch(0, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(2, ""));
+  collector.Wakeup(10, kCpu0, Task(1, ""), kCpu0, false);
+  collector.Switch(20, kCpu0, Task(2, ""), SwitchOut::kBlocked, 1, Task(1, ""));
+  collector.Name(0, kCpu0, Task(1, "t"), std::nullopt, false);
+  collector.Seen(1000, kCpu0);
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_THAT(trace->recording.omitted, ElementsAre(OmittedInterval{20, 1001}));
+  const Timeline timeline(trace->recording);
+  const auto spans = timeline.spans().Spans(timeline.TaskAt(Tid{1}, 10));
+  ASSERT_FALSE(spans.empty());
+  EXPECT_EQ(spans.back().state, TaskState::kUnknown);
+  EXPECT_EQ(spans.back().start_ns, 20);
+  const Analysis analysis = AnalyzeActivations(trace->recording, ActivationOptions());
+  for (const Activation& activation : analysis.activations) {
+    if (!activation.verdict.has_value()) continue;
+    EXPECT_EQ(activation.verdict->confidence, Confidence::kIncomplete) << activation.task;
+  }
+}
+
+TEST(EventCollector, AForkedThreadIsOfItsParentsProcess) {
+  EventCollector collector("made", ImportLimits());
+  collector.Switch(0, kCpu0, Idle(), SwitchOut::kRunnable, 0, Task(11, "worker"));
+  collector.Name(0, kCpu0, Task(11, "worker"), Tgid{10}, false);
+  collector.Fork(1, kCpu0, Task(11, "worker"), Task(12, "thread"), /*is_thread=*/true);
+  collector.Fork(2, kCpu0, Task(12, "thread"), Task(13, "thread"), /*is_thread=*/true);
+  collector.Fork(3, kCpu0, Task(11, "worker"), Task(14, "process"));
+  collector.Fork(4, kCpu0, Task(11, "worker"), Task(15, "told"));
+  collector.ForkedInto(Tid{15}, Tgid{10});
+  collector.Fork(5, kCpu0, Task(20, "other"), Task(21, "thread"), /*is_thread=*/true);
+  auto trace = collector.Finish();
+  ASSERT_THAT(trace, IsOk());
+  std::vector<int32_t> tgids;
+  for (const ForkEvent* fork : All<ForkEvent>(trace->recording)) {
+    tgids.push_back(fork->child_tgid.value);
+  }
+  EXPECT_THAT(tgids, ElementsAre(10, 10, 14, 10, 20));
 }
 
 TEST(EventCollector, LeavesOutWhatNoTraceCanHold) {

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "analysis/attribution/activations.h"
 #include "analysis/timeline/timeline.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -65,6 +66,48 @@ TEST(FtraceText, AWakeUpFromAnInterruptToTheSwitch) {
   EXPECT_EQ(waits[0].end_ns - waits[0].queued_ns, 75'000);
 }
 
+//        1.0              1.95 2.0
+// CPU 0  spin-------------i----spin----    FIFO, out of its 950 ms of each second
+TEST(FtraceText, ARealTimeTaskOutOfItsBandwidthWaitsForTheQuota) {
+  const ImportedTrace trace = Import(
+      " make-7 [000] d..2 0.950000: sched_waking: comm=other pid=8 prio=120 target_cpu=001\n"
+      " make-7 [000] d..2 0.950010: sched_wakeup: comm=other pid=8 prio=120 target_cpu=001\n"
+      " make-7 [000] d..2 0.999998: sched_waking: comm=spin pid=9 prio=19 target_cpu=000\n"
+      " make-7 [000] d..2 0.999999: sched_wakeup: comm=spin pid=9 prio=19 target_cpu=000\n"
+      " make-7 [000] d..2 1.000000: sched_switch: prev_comm=make prev_pid=7 prev_prio=120 "
+      "prev_state=S ==> next_comm=spin next_pid=9 next_prio=19\n"
+      " spin-9 [000] d..2 1.950000: sched_switch: prev_comm=spin prev_pid=9 prev_prio=19 "
+      "prev_state=R ==> next_comm=swapper/0 next_pid=0 next_prio=120\n"
+      " <idle>-0 [000] d..2 2.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 "
+      "prev_state=R ==> next_comm=spin next_pid=9 next_prio=19\n"
+      " spin-9 [000] d..2 2.100000: sched_switch: prev_comm=spin prev_pid=9 prev_prio=19 "
+      "prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n");
+  ActivationOptions options;
+  options.task = "spin";
+  const Analysis analysis = AnalyzeActivations(trace.recording, options);
+  ASSERT_FALSE(analysis.activations.empty());
+  const Activation& spin = analysis.activations.front();
+  EXPECT_EQ(spin.wait_ns, 50'002'000);
+  ASSERT_TRUE(spin.verdict.has_value());
+  EXPECT_EQ(spin.verdict->decision, Decision::kRtBandwidth);
+  EXPECT_EQ(spin.verdict->subject, "quota");
+}
+
+// The state of a task that leaves is not told: whether it waited from 1.01 to 1.05 is not known.
+TEST(FtraceText, AStateNotToldIsNoPreemption) {
+  const ImportedTrace trace = Import(
+      " w-5 [000] d..2 1.010000: sched_switch: prev_comm=w prev_pid=5 prev_prio=120 prev_state=? "
+      "==> next_comm=b next_pid=6 next_prio=120\n"
+      " b-6 [000] d..2 1.050000: sched_switch: prev_comm=b prev_pid=6 prev_prio=120 prev_state=? "
+      "==> next_comm=w next_pid=5 next_prio=120\n"
+      " w-5 [000] d..2 1.060000: sched_switch: prev_comm=w prev_pid=5 prev_prio=120 prev_state=S "
+      "==> next_comm=b next_pid=6 next_prio=120\n");
+  EXPECT_THAT(LongestWaits(trace.recording, 9), SizeIs(0));
+  const Timeline timeline(trace.recording);
+  EXPECT_EQ(timeline.spans().SpanAt(timeline.TaskAt(Tid{5}, 0), 1'020'000'000)->state,
+            TaskState::kUnknown);
+}
+
 TEST(FtraceText, TheFieldsWinOverTheFirstColumn) {
   const ImportedTrace trace = Import(
       " gamma-7 [000] d..2  1.0: sched_switch: prev_comm=alpha prev_pid=9 prev_prio=120 "
@@ -81,6 +124,15 @@ TEST(FtraceText, NamesAndProcessesComeFromTheFirstColumnWhereNoFieldHasThem) {
   EXPECT_EQ(NameOf(trace.recording, 7), "gamma");
   const Timeline timeline(trace.recording);
   EXPECT_EQ(timeline.tasks().info(timeline.TaskAt(Tid{9}, 0)).tgid, Tgid{4});
+}
+
+TEST(FtraceText, TheProcessOfAForkedThreadIsInItsColumn) {
+  const ImportedTrace trace = Import(
+      " main-10 (   10) [000] d..2 1.000000: sched_process_fork: comm=main pid=10 "
+      "child_comm=main child_pid=11\n"
+      " main-11 (   10) [000] d..2 1.000100: sched_switch: prev_comm=main prev_pid=11 "
+      "prev_prio=120 prev_state=S ==> next_comm=main next_pid=10 next_prio=120\n");
+  EXPECT_EQ(First<ForkEvent>(trace.recording).child_tgid, Tgid{10});
 }
 
 TEST(FtraceText, LinesOfOneMicrosecondKeepTheirOrder) {

@@ -20,7 +20,18 @@ TEST(PrevState, LettersTellHowATaskLeft) {
   EXPECT_EQ(OutOf("Z"), SwitchOut::kExited);
   EXPECT_EQ(OutOf("x"), SwitchOut::kExited);
   EXPECT_FALSE(PrevStateOfLetters("").has_value());
+  EXPECT_FALSE(PrevStateOfLetters("|").has_value());
   EXPECT_FALSE(PrevStateOfLetters("==>").has_value());
+}
+
+TEST(PrevState, MarksOfOldKernelsAloneAreNoTaskThatCouldRun) {
+  for (const char* letters : {"W", "K", "N", "p", "K|W"}) {
+    ASSERT_TRUE(PrevStateOfLetters(letters).has_value()) << letters;
+    EXPECT_EQ(OutOf(letters), SwitchOut::kBlocked) << letters;
+    EXPECT_EQ(PrevStateOfLetters(letters)->flags, 0u) << letters;
+  }
+  EXPECT_EQ(OutOf("D|W"), SwitchOut::kBlocked);
+  EXPECT_EQ(PrevStateOfLetters("D|W")->flags, 2u);
 }
 
 TEST(PrevState, LettersThatOnlyAnIndexCanGive) {
@@ -51,6 +62,7 @@ TEST(PrevState, ANumberMeansWhatItsKernelMeantByIt) {
   EXPECT_EQ(PrevStateOfNumber(4096, StateLayout::kOldFlags).out, SwitchOut::kRunnable);
   EXPECT_EQ(PrevStateOfNumber(1026, StateLayout::kOldFlags).out, SwitchOut::kBlocked);
   EXPECT_EQ(PrevStateOfNumber(256, StateLayout::kOldFlags).out, SwitchOut::kBlocked);  // waking
+  EXPECT_EQ(PrevStateOfNumber(128, StateLayout::kOldFlags).out, SwitchOut::kBlocked);
 }
 
 TEST(PrevState, TheLargestNumberTellsOldKernels) {

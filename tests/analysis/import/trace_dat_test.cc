@@ -69,6 +69,35 @@ TEST_F(TraceDat, TheKernelTellsWhatAStateMeans) {
   EXPECT_THAT(trace->notes, Contains("states of a 4.14 kernel are indices"));
 }
 
+// 4096 is a preempted task of an old kernel, and tells what 64 is.
+TEST_F(TraceDat, WithoutAKernelTheLargestStateOfTheFileTells) {
+  MadeTraceDat made(1);
+  made.Switch(1000, 0, 5, "alpha", 64, 6, "beta").Switch(2000, 0, 6, "beta", 4096, 5, "alpha");
+  const auto trace = Import(made.Bytes());
+  ASSERT_THAT(trace, IsOk());
+  std::vector<SwitchOut> outs;
+  for (const SchedEvent& event : trace->recording.events) {
+    if (const auto* out = std::get_if<SwitchEvent>(&event.body)) outs.push_back(out->out);
+  }
+  // 64 is "dead" there, and "parked" since 4.15.
+  EXPECT_THAT(outs, testing::ElementsAre(SwitchOut::kExited, SwitchOut::kRunnable));
+  EXPECT_THAT(trace->notes, Contains(HasSubstr("does not name its kernel")));
+}
+
+TEST_F(TraceDat, ClocksThatDoNotCompareLeaveNoVerdictComplete) {
+  for (const char* clock : {"local", "counter", "x86-tsc"}) {
+    const auto trace = Import(AWait().Clock(clock).Bytes());
+    ASSERT_THAT(trace, IsOk());
+    EXPECT_FALSE(trace->recording.trace->comparable_clocks) << clock;
+    EXPECT_THAT(trace->notes, Contains(HasSubstr("clock"))) << clock;
+  }
+  EXPECT_TRUE(Import(AWait().Clock("mono").Bytes())->recording.trace->comparable_clocks);
+  EXPECT_TRUE(Import(AWait().Bytes())->recording.trace->comparable_clocks);
+  MadeTraceDat one(1);
+  one.Clock("local").Switch(1000, 0, 5, "alpha", 1, 6, "beta");
+  EXPECT_TRUE(Import(one.Bytes())->recording.trace->comparable_clocks);
+}
+
 TEST_F(TraceDat, LossesOfThePagesAndOfTheCountersAreTold) {
   MadeTraceDat made = AWait();
   made.LostBefore(1, 12);

@@ -272,18 +272,14 @@ TEST(TaskSpansTest, ANewTaskDoesNotExistBeforeItsFork) {
             "exited 0-2 | blocked 2-3 | queued@0 3-5 | running@0 5-7 | exited 7-8");
 }
 
-// A source without the kernel's facts has prev_state alone.
-TEST(TaskSpansTest, RawStatesAreClassified) {
-  auto after = [](uint32_t state) {
-    return Spans(
-        TraceBuilder(1).CpuSeed(0, 0, kT).Switch(1, 0, kT, 10, SwitchOut::kUnknown, state).End(2));
-  };
-  EXPECT_EQ(after(0), "running@0 0-1 | queued@0 1-2");
-  EXPECT_EQ(after(0x100), "running@0 0-1 | queued@0 1-2");
-  EXPECT_EQ(after(0x2001), "running@0 0-1 | blocked 1-2");
-  EXPECT_EQ(after(0x402), "running@0 0-1 | blocked 1-2");
-  EXPECT_EQ(after(0x8000), "running@0 0-1 | blocked 1-2");
-  EXPECT_EQ(after(0x80), "running@0 0-1 | exited 1-2");
+// A prev_state of 0 is no claim that it could run: the source classifies, or nobody knows.
+TEST(TaskSpansTest, ATaskThatLeftInAStateNotToldIsUnknown) {
+  EXPECT_EQ(Spans(TraceBuilder(1)
+                      .CpuSeed(0, 0, kT)
+                      .Switch(1, 0, kT, 10, SwitchOut::kUnknown, 0)
+                      .Switch(5, 0, 10, kT, SwitchOut::kUnknown, 0)
+                      .End(6)),
+            "running@0 0-1 | unknown 1-5 (hidden task) | running@0 5-6");
 }
 
 }  // namespace
