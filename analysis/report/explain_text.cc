@@ -92,7 +92,9 @@ struct OccupantGroup {
 
 std::vector<OccupantGroup> GroupOccupants(const std::vector<Occupant>& occupants) {
   std::vector<OccupantGroup> groups;
-  std::map<std::tuple<std::optional<Tid>, absl::string_view, CpuId, Decision>, size_t> index;
+  std::map<std::tuple<std::optional<Tid>, absl::string_view, std::optional<CpuId>, Decision>,
+           size_t>
+      index;
   for (const Occupant& occupant : occupants) {
     const auto [found, is_new] = index.try_emplace(
         {occupant.tid, occupant.task, occupant.cpu, occupant.decision}, groups.size());

@@ -86,7 +86,9 @@ TEST_F(ExplainCommandTest, AFrameOfACell) {
   flags_.frame = frame_ + 1;
   const Outcome outcome = Run();
   EXPECT_EQ(outcome.exit_code, kExitUsage);
-  EXPECT_THAT(outcome.err, HasSubstr("was not late"));
+  EXPECT_THAT(outcome.err, HasSubstr("was dropped: its release passed while frame"));
+  flags_.frame = 100000;
+  EXPECT_THAT(Run().err, HasSubstr("there is no frame 100000 in that cell"));
 }
 
 TEST_F(ExplainCommandTest, AFrameNeedsItsCell) {
