@@ -81,7 +81,8 @@ class Tiler {
         break;
       case TaskState::kBlocked:
         FillSleep(span, &part);
-        break;
+        AddSleep(part, interval);
+        return;
       case TaskState::kThrottled:
         // Until a throttle's end has an event, neither it nor the wait after it can be told.
         MakeUnknown(UnknownReason::kThrottled, &part);
@@ -95,6 +96,43 @@ class Tiler {
         break;
     }
     parts_.push_back(std::move(part));
+  }
+
+  // Where records were lost the thread may have run, and slept again.
+  void AddSleep(const WindowPart& sleep, const Interval& interval) {
+    int64_t at_ns = interval.start_ns;
+    for (const Interval& lost : LostDuring(interval)) {
+      AddStretch(sleep, {at_ns, lost.start_ns});
+      parts_.push_back(UnknownPart(lost, UnknownReason::kEventsLost));
+      at_ns = lost.end_ns;
+    }
+    AddStretch(sleep, {at_ns, interval.end_ns});
+  }
+
+  void AddStretch(const WindowPart& sleep, const Interval& interval) {
+    if (interval.empty()) return;
+    parts_.push_back(sleep);
+    parts_.back().segment.start_ns = interval.start_ns;
+    parts_.back().segment.end_ns = interval.end_ns;
+  }
+
+  // On the CPUs that it might have run on.
+  IntervalList LostDuring(const Interval& interval) const {
+    IntervalList lost;
+    for (const AffinityTrack::Stretch& stretch : timeline_.AffinityOf(task_).In(interval)) {
+      for (const CpuId cpu : timeline_.cpus().cpus()) {
+        if (stretch.allowed.has_value() && !stretch.allowed->Contains(cpu)) continue;
+        const std::vector<Gap>& gaps = timeline_.cpus().Gaps(cpu);
+        auto gap = std::partition_point(gaps.begin(), gaps.end(), [&](const Gap& g) {
+          return g.interval.end_ns <= stretch.interval.start_ns;
+        });
+        for (; gap != gaps.end() && gap->interval.start_ns < stretch.interval.end_ns; ++gap) {
+          const Interval common = Intersection(gap->interval, stretch.interval);
+          if (gap->reason == UnknownReason::kEventsLost && !common.empty()) lost.push_back(common);
+        }
+      }
+    }
+    return Merge(std::move(lost));
   }
 
   static void MakeUnknown(UnknownReason reason, WindowPart* part) {

@@ -33,7 +33,8 @@ void AddRunOptions(CLI::App& run, RunFlags& flags) {
   const auto option = [&](const char* names, auto& value, const char* type, const char* help) {
     run.add_option(names, value, help)->type_name(type)->group(session);
   };
-  option("-d,--duration", flags.duration, "TIME", "of one cell: 10s, 500ms, 2m (default 10s; preset quick 3s)");
+  option("-d,--duration", flags.duration, "TIME",
+         "of one cell: 10s, 500ms, 2m (default 10s; preset quick 3s)");
   option("--preset", options.preset, "NAME", "quick (default), standard or classic");
   option("--cpu-percent", options.cpu_percent, "P", "work of custom, in percent of a CPU");
   option("--interval", options.interval_us, "US", "period of custom, in microseconds");

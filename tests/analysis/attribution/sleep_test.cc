@@ -62,6 +62,19 @@ TEST(ReleaseSleepTest, NotWhereItWaitsForSomethingElse) {
   EXPECT_EQ(FirstSegment(AsleepAtRelease(1).TimerStart(0, 0, kW, 10, false)), "blocked 10-14 cpu0");
 }
 
+// It may have run in the meantime, and gone to sleep again.
+TEST(ReleaseSleepTest, NothingIsKnownWhereRecordsWereLost) {
+  const Recording recording = AsleepAtRelease(1).Loss(0, 11, 13).Build();
+  const Miss miss = Explain(recording).misses.at(0);
+  ASSERT_GE(miss.segments.size(), 3U);
+  EXPECT_EQ(SegmentText(miss.segments[0], kMs), "late_release 10-11 cpu0");
+  EXPECT_EQ(miss.segments[1].kind, SegmentKind::kUnknown);
+  EXPECT_EQ(miss.segments[1].start_ns, 11 * kMs);
+  EXPECT_EQ(miss.segments[1].end_ns, 13 * kMs);
+  EXPECT_EQ(SegmentText(miss.segments[2], kMs), "late_release 13-14 cpu0");
+  EXPECT_EQ(miss.verdict->confidence, Confidence::kIncomplete);
+}
+
 // --- in the frame: A has W's CPU 2-8, W runs to 9, sleeps to 13, runs to 16; demand 6, due at 10.
 
 TraceBuilder SleepInFrame(uint32_t state, int32_t waker = 0) {
