@@ -112,26 +112,32 @@ std::string ObserverRow(const Report& report) {
   uint64_t lost = 0;
   uint64_t breaks = 0;
   bool has_steal_clock = true;
+  bool measured = true;
   for (const Cell& cell : report.cells) {
     if (!cell.observer || !cell.explanation.trace) continue;
     sum.wall_ns += cell.observer->wall_ns;
+    measured = measured && cell.observer->bpf_run_ns.has_value();
     *sum.bpf_run_ns += cell.observer->bpf_run_ns.value_or(0);
     sum.reader_cpu_ns += cell.observer->reader_cpu_ns;
     sum.process_cpu_ns += cell.observer->process_cpu_ns;
     events += cell.explanation.trace->events;
     lost += cell.explanation.trace->lost;
     breaks += cell.explanation.trace->breaks;
-    has_steal_clock = has_steal_clock && cell.explanation.trace->has_steal_clock;
+    // Where nothing was late no switch was kept that could show it.
+    const bool asked = !cell.explanation.misses.empty();
+    has_steal_clock = has_steal_clock && (!asked || cell.explanation.trace->has_steal_clock);
   }
   if (sum.wall_ns == 0) return "";
   const auto share = [&](int64_t ns) {
     return 100 * static_cast<double>(ns) / static_cast<double>(sum.wall_ns);
   };
+  const std::string ebpf =
+      measured ? absl::StrFormat("%.2f %%", share(*sum.bpf_run_ns)) : "not measured";
   return absl::StrFormat(
-      "\nobserver: eBPF %.2f %%, reader %.2f %%, whylate in all %.2f %% of one CPU; %d events, %d "
+      "\nobserver: eBPF %s, reader %.2f %%, whylate in all %.2f %% of one CPU; %d events, %d "
       "lost,\n%d breaks by hidden switches%s\n",
-      share(*sum.bpf_run_ns), share(sum.reader_cpu_ns), share(sum.process_cpu_ns), events, lost,
-      breaks, has_steal_clock ? "" : "; what a hypervisor takes is not measurable here");
+      ebpf, share(sum.reader_cpu_ns), share(sum.process_cpu_ns), events, lost, breaks,
+      has_steal_clock ? "" : "; what a hypervisor takes is not measurable here");
 }
 
 std::string Heading(const std::string& title) {
