@@ -108,7 +108,7 @@ TEST(UsageTest, AMistakeIsOneLineAndExitCodeTwo) {
       {{"run", "-w", "command"}, "--load-command"},
       {{"run", "--out", ""}, "--out"},
       {{"run", "--resume", "somewhere", "-d", "1s"}, "give no others"},
-      {{"report"}, "DIR is required"},
+      {{"report"}, "SESSION is required"},
       {{"report", "somewhere", "--format", "bogus"}, "unknown --format 'bogus'"},
       {{"run", "-W", "a\x1b[31m\n\xff"}, "a\\x1b[31m\\x0a\\xff"},
   };
