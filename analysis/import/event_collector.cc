@@ -383,6 +383,11 @@ absl::StatusOr<ImportedTrace> EventCollector::Finish() {
   recording.begin_ns = first_ns_.value_or(0);
   // Past the last event, so that whoever it brings onto a CPU is seen to run.
   recording.end_ns = last_ns_ + 1;
+  // A name may be all that was kept of an event.
+  if (!recording.events.empty()) {
+    recording.begin_ns = std::min(recording.begin_ns, recording.events.front().time_ns);
+    recording.end_ns = std::max(recording.end_ns, recording.events.back().time_ns + 1);
+  }
   const auto is_event = [](const SchedEvent& event) {
     return !std::holds_alternative<TaskNameEvent>(event.body);
   };
