@@ -2,6 +2,7 @@
 # Fuzzes each parser for a while (libFuzzer with address and undefined-behaviour sanitizers); needs
 # clang and libclang-rt. Stops at the first finding and leaves its input in the build directory.
 #   scripts/fuzz.sh [SECONDS_EACH [FUZZER..]]      default: 600, all
+# Environment: FUZZ_SEED, of the random choices (default: another one each time).
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -39,6 +40,6 @@ for fuzzer in "${fuzzers[@]}"; do
     "$BUILD/tests/make_trace_dat_seeds" "$corpus"
   fi
   echo "$fuzzer: $SECONDS_EACH s"
-  (cd "$BUILD" && "tests/$fuzzer" -max_total_time="$SECONDS_EACH" -timeout=20 -rss_limit_mb=4096 \
+  (cd "$BUILD" && "tests/$fuzzer" -max_total_time="$SECONDS_EACH" -seed="${FUZZ_SEED:-0}" -timeout=20 -rss_limit_mb=4096 \
     -print_final_stats=1 -verbosity=0 "$corpus")
 done
