@@ -4,7 +4,7 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config libabsl-dev nlohmann-json3-dev libprotozero-dev libcli11-dev
-  libgtest-dev libgmock-dev libtraceevent-dev libtracecmd-dev libbpf-dev zlib1g-dev libelf-dev clang
+  libgtest-dev libgmock-dev libtraceevent-dev libtracecmd-dev libtracefs-dev libbpf-dev zlib1g-dev libelf-dev clang
   bpftool)
 if [[ "${1:-build}" == test ]]; then
   packages+=(shellcheck clang-format libclang-rt-14-dev e2fsprogs qemu-system-x86 busybox-static cpio)
