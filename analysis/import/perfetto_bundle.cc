@@ -63,21 +63,15 @@ bool AddDelta(uint64_t delta, uint64_t* time_ns) {
   return true;
 }
 
-void AddSwitches(const Columns& columns, size_t limit, FtraceBundleView* bundle) {
-  ColumnWalk times(columns.packed[CompactSched::kSwitchTimestamp]);
-  ColumnWalk states(columns.packed[CompactSched::kSwitchPrevState]);
-  ColumnWalk tids(columns.packed[CompactSched::kSwitchNextPid]);
-  ColumnWalk priorities(columns.packed[CompactSched::kSwitchNextPrio]);
-  ColumnWalk names(columns.packed[CompactSched::kSwitchNextCommIndex]);
+// An event for each time, whose other columns `fill` reads; false from it where one of them ends.
+template <typename Fill>
+void AddEvents(absl::string_view packed_times, uint32_t kind, size_t limit,
+               FtraceBundleView* bundle, Fill fill) {
+  ColumnWalk times(packed_times);
   uint64_t time_ns = 0;
   while (const std::optional<uint64_t> delta = times.Next()) {
-    if (!AddDelta(*delta, &time_ns)) {
-      bundle->malformed = true;
-      return;
-    }
-    const std::optional<uint64_t> state = states.Next();
-    const std::optional<int32_t> tid = tids.Next32();
-    if (!state || !tid) {
+    BundleEvent event;
+    if (!AddDelta(*delta, &time_ns) || !fill(&event)) {
       bundle->malformed = true;
       return;
     }
@@ -85,49 +79,47 @@ void AddSwitches(const Columns& columns, size_t limit, FtraceBundleView* bundle)
       bundle->too_long = true;
       return;
     }
-    BundleEvent event;
     event.view.time_ns = static_cast<int64_t>(time_ns);
-    event.view.kind = BundleEvent::kCompactSwitch;
-    event.compact.prev_state = static_cast<int64_t>(*state);
-    event.compact.tid = *tid;
-    event.compact.priority = priorities.Next32();
-    event.compact.comm = NameAt(columns, names.Next());
+    event.view.kind = kind;
     bundle->events.push_back(event);
   }
 }
 
+void AddSwitches(const Columns& columns, size_t limit, FtraceBundleView* bundle) {
+  ColumnWalk states(columns.packed[CompactSched::kSwitchPrevState]);
+  ColumnWalk tids(columns.packed[CompactSched::kSwitchNextPid]);
+  ColumnWalk priorities(columns.packed[CompactSched::kSwitchNextPrio]);
+  ColumnWalk names(columns.packed[CompactSched::kSwitchNextCommIndex]);
+  AddEvents(columns.packed[CompactSched::kSwitchTimestamp], BundleEvent::kCompactSwitch, limit,
+            bundle, [&](BundleEvent* event) {
+              const std::optional<uint64_t> state = states.Next();
+              const std::optional<int32_t> tid = tids.Next32();
+              if (!state || !tid) return false;
+              event->compact.prev_state = static_cast<int64_t>(*state);
+              event->compact.tid = *tid;
+              event->compact.priority = priorities.Next32();
+              event->compact.comm = NameAt(columns, names.Next());
+              return true;
+            });
+}
+
 void AddWakings(const Columns& columns, size_t limit, FtraceBundleView* bundle) {
-  ColumnWalk times(columns.packed[CompactSched::kWakingTimestamp]);
   ColumnWalk tids(columns.packed[CompactSched::kWakingPid]);
   ColumnWalk targets(columns.packed[CompactSched::kWakingTargetCpu]);
   ColumnWalk priorities(columns.packed[CompactSched::kWakingPrio]);
   ColumnWalk names(columns.packed[CompactSched::kWakingCommIndex]);
   ColumnWalk flags(columns.packed[CompactSched::kWakingCommonFlags]);
-  uint64_t time_ns = 0;
-  while (const std::optional<uint64_t> delta = times.Next()) {
-    if (!AddDelta(*delta, &time_ns)) {
-      bundle->malformed = true;
-      return;
-    }
-    const std::optional<int32_t> tid = tids.Next32();
-    if (!tid) {
-      bundle->malformed = true;
-      return;
-    }
-    if (bundle->events.size() >= limit) {
-      bundle->too_long = true;
-      return;
-    }
-    BundleEvent event;
-    event.view.time_ns = static_cast<int64_t>(time_ns);
-    event.view.kind = BundleEvent::kCompactWaking;
-    event.view.flags = flags.Next();
-    event.compact.tid = *tid;
-    event.compact.target_cpu = targets.Next32();
-    event.compact.priority = priorities.Next32();
-    event.compact.comm = NameAt(columns, names.Next());
-    bundle->events.push_back(event);
-  }
+  AddEvents(columns.packed[CompactSched::kWakingTimestamp], BundleEvent::kCompactWaking, limit,
+            bundle, [&](BundleEvent* event) {
+              const std::optional<int32_t> tid = tids.Next32();
+              if (!tid) return false;
+              event->view.flags = flags.Next();
+              event->compact.tid = *tid;
+              event->compact.target_cpu = targets.Next32();
+              event->compact.priority = priorities.Next32();
+              event->compact.comm = NameAt(columns, names.Next());
+              return true;
+            });
 }
 
 void AddCompact(absl::string_view bytes, size_t limit, FtraceBundleView* bundle) {

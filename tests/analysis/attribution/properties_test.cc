@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <optional>
-#include <random>
 #include <string>
 #include <utility>
 #include <variant>
@@ -17,37 +15,14 @@
 
 #include "analysis/attribution/explain.h"
 #include "analysis/timeline/timeline.h"
+#include "tests/analysis/attribution/generated_streams.h"
 #include "tests/support/trace_generator.h"
 #include "tests/support/trace_text.h"
 
 namespace whylate {
 namespace {
 
-constexpr int64_t kUnitNs = 50'000;
-
-GeneratorOptions OptionsOf(uint64_t seed) {
-  GeneratorOptions options;
-  options.seed = seed;
-  options.cpus = static_cast<int32_t>(1 + seed % 3);
-  options.actions = static_cast<int32_t>(60 + seed % 5 * 60);
-  options.unit_ns = kUnitNs;
-  options.rt_workload = seed % 4 == 0;
-  options.asleep_at_release = seed % 2 == 0;
-  options.exact_demand = seed % 3 == 0;
-  return options;
-}
-
-class PropertiesTest : public ::testing::TestWithParam<uint64_t> {
- protected:
-  PropertiesTest() : options_(OptionsOf(GetParam())), random_(GetParam() * 7919 + 1) {}
-
-  int64_t Pick(int64_t below) {
-    return static_cast<int64_t>(random_() % static_cast<uint64_t>(below));
-  }
-
-  GeneratorOptions options_;
-  std::mt19937_64 random_;
-};
+class PropertiesTest : public GeneratedStreamTest {};
 
 void ExpectTiled(const Miss& miss) {
   int64_t at_ns = miss.frame.release_ns;
@@ -141,154 +116,6 @@ TEST_P(PropertiesTest, EverythingAddsUpWithRecordsMissing) {
   if (Pick(2) == 0) recording.omitted.push_back({Pick(recording.end_ns), recording.end_ns});
   if (Pick(2) == 0) recording.allowed_after.reset();
   ExpectConsistent(recording, Explain(recording));
-}
-
-// --- invariance
-
-std::vector<std::string> Texts(const Explanation& explanation, int64_t shift_ns = 0,
-                               bool with_cpus = true) {
-  std::vector<std::string> texts = CauseTexts(explanation);
-  for (const SubjectRow& row : explanation.subjects) {
-    texts.push_back(row.subject + " saves " + std::to_string(row.frames_saved));
-  }
-  for (const Miss& miss : explanation.misses) {
-    texts.push_back(VerdictText(*miss.verdict));
-    for (Segment segment : miss.segments) {
-      segment.start_ns -= shift_ns;
-      segment.end_ns -= shift_ns;
-      if (!with_cpus) segment.cpu.reset();
-      for (Occupant& occupant : segment.occupants) {
-        occupant.start_ns -= shift_ns;
-        occupant.end_ns -= shift_ns;
-      }
-      texts.push_back(SegmentText(segment) + " " + std::to_string(segment.avoidable_ns));
-    }
-  }
-  return texts;
-}
-
-// Applies a change to every id or time of a recording.
-struct Rewrite {
-  int64_t shift_ns = 0;
-  int32_t tid_shift = 0;
-  std::vector<int32_t> cpus;  // the new id of each
-
-  int64_t operator()(int64_t time_ns) const { return time_ns + shift_ns; }
-  void Time(std::optional<int64_t>* time_ns) const {
-    if (time_ns->has_value()) **time_ns += shift_ns;
-  }
-  void Change(Tid* tid) const {
-    if (tid->value != 0) tid->value += tid_shift;
-  }
-  void Change(CpuId* cpu) const { cpu->value = cpus.at(static_cast<size_t>(cpu->value)); }
-  void Change(std::optional<CpuSet>* set) const {
-    if (set->has_value()) *set = Changed(**set);
-  }
-  CpuSet Changed(const CpuSet& set) const {
-    CpuSet changed;
-    for (CpuId cpu : set.ToVector()) {
-      Change(&cpu);
-      changed.Add(cpu);
-    }
-    return changed;
-  }
-
-  void Body(SwitchEvent* e) const {
-    Change(&e->prev);
-    Change(&e->next);
-    Time(&e->prev_arrival_ns);
-    Time(&e->next_queued_ns);
-  }
-  void Body(WakingEvent* e) const {
-    Change(&e->wakee);
-    Change(&e->waker);
-  }
-  void Body(WakeupEvent* e) const {
-    Change(&e->wakee);
-    Change(&e->target);
-  }
-  void Body(MigrateEvent* e) const {
-    Change(&e->task);
-    Change(&e->from);
-    Change(&e->to);
-  }
-  void Body(ForkEvent* e) const {
-    Change(&e->parent);
-    Change(&e->child);
-  }
-  void Body(ExitEvent* e) const { Change(&e->task); }
-  void Body(TaskNameEvent* e) const { Change(&e->task); }
-  void Body(TimerStartEvent* e) const {
-    Change(&e->task);
-    e->expires_ns += shift_ns;
-  }
-  void Body(TimerExpireEvent* e) const {
-    Change(&e->task);
-    e->expires_ns += shift_ns;
-    e->now_ns += shift_ns;
-  }
-  void Body(AffinityEvent* e) const {
-    Change(&e->task);
-    e->allowed = Changed(e->allowed);
-  }
-  void Body(CpuSeedEvent* e) const { Change(&e->current); }
-  void Body(TaskSeedEvent* e) const {
-    Change(&e->task);
-    Change(&e->queued_on);
-  }
-
-  Recording Apply(Recording recording) const {
-    for (SchedEvent& event : recording.events) {
-      event.time_ns += shift_ns;
-      Change(&event.cpu);
-      std::visit([&](auto& body) { Body(&body); }, event.body);
-    }
-    Change(&recording.watched);
-    Change(&recording.allowed_before);
-    Change(&recording.allowed_after);
-    recording.begin_ns += shift_ns;
-    recording.end_ns += shift_ns;
-    recording.frames.origin_ns += shift_ns;
-    recording.frames.end_ns += shift_ns;
-    for (Frame& frame : recording.frames.frames) {
-      frame.release_ns += shift_ns;
-      frame.start_ns += shift_ns;
-      frame.completion_ns += shift_ns;
-    }
-    return recording;
-  }
-};
-
-TEST_P(PropertiesTest, ShiftingTimeChangesNothing) {
-  const Recording recording = GenerateTrace(options_);
-  const Rewrite rewrite{int64_t{1} << 40, 0, {0, 1, 2}};
-  EXPECT_EQ(Texts(Explain(rewrite.Apply(recording)), rewrite.shift_ns), Texts(Explain(recording)));
-}
-
-TEST_P(PropertiesTest, RenamingTidsChangesNothing) {
-  const Recording recording = GenerateTrace(options_);
-  EXPECT_EQ(Texts(Explain(Rewrite{0, 5000, {0, 1, 2}}.Apply(recording))),
-            Texts(Explain(recording)));
-}
-
-TEST_P(PropertiesTest, PermutingCpusChangesNothing) {
-  options_.cpus = 3;
-  const Recording recording = GenerateTrace(options_);
-  EXPECT_EQ(Texts(Explain(Rewrite{0, 0, {2, 0, 1}}.Apply(recording)), 0, false),
-            Texts(Explain(recording), 0, false));
-}
-
-TEST_P(PropertiesTest, TheOrderOfDeliveryChangesNothing) {
-  Recording recording = GenerateTrace(options_);
-  const std::vector<std::string> before = Texts(Explain(recording));
-  // Each CPU's records stay in order; those of different CPUs overtake each other.
-  std::stable_sort(recording.events.begin(), recording.events.end(),
-                   [](const SchedEvent& a, const SchedEvent& b) {
-                     return a.time_ns / (8 * kUnitNs) != b.time_ns / (8 * kUnitNs)
-                                ? a.time_ns < b.time_ns
-                                : a.cpu > b.cpu;
-                   });
-  EXPECT_EQ(Texts(Explain(recording)), before);
 }
 
 // --- missing records
@@ -506,12 +333,6 @@ TEST(PropertiesOfManyTest, MostVerdictsAreComplete) {
   EXPECT_GT(lossy, 50);
   EXPECT_GT(lossy_complete, 0);
   EXPECT_LT(lossy_complete, lossy);
-}
-
-// More of them: WHYLATE_PROPERTY_SEEDS=5000.
-uint64_t Seeds() {
-  const char* text = std::getenv("WHYLATE_PROPERTY_SEEDS");
-  return text == nullptr ? 120 : std::strtoull(text, nullptr, 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, PropertiesTest, ::testing::Range<uint64_t>(1, 1 + Seeds()));

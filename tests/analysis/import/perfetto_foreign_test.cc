@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "analysis/attribution/activations.h"
 #include "analysis/import/perfetto.h"
 #include "analysis/model/perfetto_fields.h"
 #include "analysis/timeline/timeline.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/analysis/import/foreign_trace.h"
 #include "tests/support/made_perfetto.h"
 #include "tests/support/status_matchers.h"
 
@@ -29,29 +29,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
-
-const MadeTask kIdle = {0, "swapper/0", 120};
-const MadeTask kSeven = {7, "seven", 120};
-const MadeTask kEight = {8, "eight", 98};
-
-const MadeTask kMake = {7, "make", 120};
-const MadeTask kWoken = {5, "w", 120};
-constexpr int64_t kSecond = 1'000'000'000;
-
-ImportedTrace Import(const std::string& bytes) {
-  absl::StatusOr<ImportedTrace> trace = ImportPerfetto(bytes, ImportLimits());
-  EXPECT_THAT(trace, IsOk());
-  return trace.ok() ? *std::move(trace) : ImportedTrace();
-}
-
-template <typename Event>
-std::vector<Event> EventsOf(const ImportedTrace& trace) {
-  std::vector<Event> events;
-  for (const SchedEvent& event : trace.recording.events) {
-    if (const auto* body = std::get_if<Event>(&event.body)) events.push_back(*body);
-  }
-  return events;
-}
 
 TEST(PerfettoForeignTest, SwitchesHaveTheirFields) {
   const ImportedTrace trace = Import(MadeBundle(3).Switch(50, kSeven, 2, kEight).Packet());
@@ -198,112 +175,6 @@ TEST(PerfettoForeignTest, AfterALossPrevIsNotTakenFromBeforeIt) {
   EXPECT_EQ(trace.recording.losses[0].end_ns, 900);
 }
 
-//        1     2                       12    13 s
-// CPU 0  make--(w woken)- - - - - - - -w-----i
-MadeBundle BeforeTheHole() {
-  MadeBundle bundle(0);
-  bundle.Switch(1 * kSecond, kIdle, 0, kMake)
-      .Waking(2 * kSecond, 7, kWoken)
-      .Wakeup(2 * kSecond + 1000, kWoken, 0);
-  return bundle;
-}
-MadeBundle AfterTheHole() {
-  MadeBundle bundle(0);
-  bundle.Switch(12 * kSecond, kMake, 1, kWoken).Switch(13 * kSecond, kWoken, 1, kIdle);
-  return bundle;
-}
-
-// That w waited for ten seconds behind "make" is not known.
-void ExpectNoWait(const ImportedTrace& trace) {
-  const Timeline timeline(trace.recording);
-  EXPECT_EQ(timeline.spans().SpanAt(timeline.TaskAt(Tid{5}, 0), 7 * kSecond)->state,
-            TaskState::kUnknown);
-  ActivationOptions options;
-  options.task = "w";
-  for (const Activation& activation : AnalyzeActivations(trace.recording, options).activations) {
-    if (!activation.verdict.has_value()) continue;
-    EXPECT_EQ(activation.verdict->confidence, Confidence::kIncomplete);
-  }
-}
-
-TEST(PerfettoForeignTest, WithoutAHoleTheWaitIsKnown) {
-  const ImportedTrace trace = Import(BeforeTheHole().Packet() + AfterTheHole().Packet());
-  EXPECT_THAT(trace.recording.losses, IsEmpty());
-  const Timeline timeline(trace.recording);
-  EXPECT_EQ(timeline.spans().SpanAt(timeline.TaskAt(Tid{5}, 0), 7 * kSecond)->state,
-            TaskState::kQueued);
-}
-
-TEST(PerfettoForeignTest, DroppedPacketsAreALoss) {
-  const ImportedTrace trace =
-      Import(BeforeTheHole().Packet() + AfterTheHole().PacketAfterDropped());
-  EXPECT_THAT(trace.recording.losses,
-              ElementsAre(LossInterval{CpuId{0}, 2 * kSecond + 1000, 12 * kSecond, 0}));
-  ExpectNoWait(trace);
-}
-
-TEST(PerfettoForeignTest, WhereNoWakeUpsAreTracedAWakingDoesNotLastThroughALoss) {
-  MadeBundle before(0);
-  before.Switch(1 * kSecond, kIdle, 0, kMake).Waking(2 * kSecond, 7, kWoken);
-  ExpectNoWait(Import(before.Packet() + AfterTheHole().PacketAfterDropped()));
-}
-
-TEST(PerfettoForeignTest, DroppedPacketsAreLostOnEveryCpu) {
-  const ImportedTrace trace = Import(
-      BeforeTheHole().Packet() + MadeBundle(1).Switch(20 * kSecond, kSeven, 1, kEight).Packet() +
-      AfterTheHole().PacketAfterDropped() +
-      MadeBundle(1).Switch(30 * kSecond, kEight, 1, kSeven).Packet());
-  EXPECT_THAT(trace.recording.losses,
-              ElementsAre(LossInterval{CpuId{0}, 2 * kSecond + 1000, 12 * kSecond, 0},
-                          LossInterval{CpuId{1}, 20 * kSecond, 30 * kSecond, 0}));
-}
-
-TEST(PerfettoForeignTest, TheFirstPacketsMarkTellsOfNoLossWithinTheTrace) {
-  const ImportedTrace trace = Import(BeforeTheHole().PacketAfterDropped());
-  EXPECT_THAT(trace.recording.losses, IsEmpty());
-}
-
-TEST(PerfettoForeignTest, WhatOtherWritersDroppedAreNoSchedulerEvents) {
-  const std::string other = MadePacket([](pbf_writer& packet) {
-    packet.add_uint32(perfetto::Packet::kSequenceId, 9);
-    packet.add_bool(perfetto::Packet::kPreviousPacketDropped, true);
-  });
-  const ImportedTrace trace =
-      Import(other + BeforeTheHole().Packet() + other + AfterTheHole().Packet());
-  EXPECT_THAT(trace.recording.losses, IsEmpty());
-}
-
-TEST(PerfettoForeignTest, PacketsThatCannotBeReadAreALoss) {
-  const std::string zstd = MadePacket([](pbf_writer& packet) {
-    packet.add_bytes(perfetto::Packet::kZstdCompressedPackets, "not read");
-  });
-  // A packet whose second byte promises more than there is, and a bundle that does.
-  const std::string broken_packet("\x0a\x02\x0a\x7f", 4);
-  const std::string broken_bundle("\x0a\x06\x0a\x04\x08\x00\x12\x7f", 8);
-  const std::string impossible_cpu = MadeBundle(1'000'000).Packet();
-  for (const std::string& unread : {zstd, broken_packet, broken_bundle, impossible_cpu}) {
-    const ImportedTrace trace = Import(BeforeTheHole().Packet() + unread + AfterTheHole().Packet());
-    EXPECT_THAT(trace.recording.losses,
-                ElementsAre(LossInterval{CpuId{0}, 2 * kSecond + 1000, 12 * kSecond, 0}));
-    ExpectNoWait(trace);
-  }
-}
-
-TEST(PerfettoForeignTest, ACompressedPacketThatIsCutIsALoss) {
-  std::string packed = MadeCompressedPacket(std::string(5000, '\x0a'));
-  packed.back() ^= 1;  // of the checksum
-  ExpectNoWait(Import(BeforeTheHole().Packet() + packed + AfterTheHole().Packet()));
-}
-
-TEST(PerfettoForeignTest, OfACutFileTheEndsOfTheOtherCpusAreUnknown) {
-  std::string bytes = MadeBundle(1).Switch(1 * kSecond, kSeven, 1, kEight).Packet() +
-                      BeforeTheHole().Packet() + AfterTheHole().Packet() +
-                      MadeBundle(1).Switch(2 * kSecond, kEight, 1, kSeven).Packet();
-  bytes.pop_back();
-  EXPECT_THAT(Import(bytes).recording.losses,
-              Contains(LossInterval{CpuId{1}, 1 * kSecond, 13 * kSecond + 1, 0}));
-}
-
 //        100      130 .. 900
 // CPU 0  seven ..
 // CPU 1                  eight      who was on it before 900 is not known
@@ -420,46 +291,6 @@ TEST(PerfettoForeignTest, NamesOfTheProcessTreeStandFromTheBeginning) {
   EXPECT_EQ(names[0].tgid, Tgid{5});
 }
 
-TEST(PerfettoForeignTest, OverrunsAreSaid) {
-  const auto stats = [](int32_t phase, uint64_t overrun) {
-    return MadePacket([=](pbf_writer& packet) {
-      pbf_writer message(packet, perfetto::Packet::kFtraceStats);
-      message.add_enum(perfetto::FtraceStats::kPhase, phase);
-      pbf_writer cpu(message, perfetto::FtraceStats::kCpuStats);
-      cpu.add_uint64(perfetto::FtraceCpuStats::kCpu, 2);
-      cpu.add_uint64(perfetto::FtraceCpuStats::kOverrun, overrun);
-    });
-  };
-  const ImportedTrace trace =
-      Import(stats(1, 5) + MadeBundle(0).Switch(50, kSeven, 1, kIdle).Packet() + stats(2, 8));
-  EXPECT_THAT(trace.notes, Contains("ring overrun on CPU 2: 3 events lost"));
-  // No bundle tells where.
-  EXPECT_THAT(trace.recording.losses, ElementsAre(LossInterval{CpuId{2}, 50, 51, 3}));
-  EXPECT_EQ(trace.recording.trace->lost, 3u);
-}
-
-TEST(PerfettoForeignTest, OverrunsThatNoBundleTellsOfAreLostSomewhere) {
-  const auto stats = [](int32_t phase, uint64_t overrun, uint64_t dropped) {
-    return MadePacket([=](pbf_writer& packet) {
-      pbf_writer message(packet, perfetto::Packet::kFtraceStats);
-      message.add_enum(perfetto::FtraceStats::kPhase, phase);
-      pbf_writer cpu(message, perfetto::FtraceStats::kCpuStats);
-      cpu.add_uint64(perfetto::FtraceCpuStats::kCpu, 0);
-      cpu.add_uint64(perfetto::FtraceCpuStats::kOverrun, overrun);
-      cpu.add_uint64(perfetto::FtraceCpuStats::kDroppedEvents, dropped);
-    });
-  };
-  const std::string begin = stats(1, 0, 0);
-  ExpectNoWait(
-      Import(begin + BeforeTheHole().Packet() + AfterTheHole().Packet() + stats(2, 50'000, 0)));
-  ExpectNoWait(Import(begin + BeforeTheHole().Packet() + AfterTheHole().Packet() + stats(2, 0, 9)));
-  // A bundle that tells where knows better.
-  EXPECT_THAT(Import(begin + BeforeTheHole().Packet() + AfterTheHole().Lost().Packet() +
-                     stats(2, 50'000, 0))
-                  .recording.losses,
-              ElementsAre(LossInterval{CpuId{0}, 2 * kSecond + 1000, 12 * kSecond, 0}));
-}
-
 TEST(PerfettoForeignTest, TheClockIsSaid) {
   EXPECT_THAT(Import(MadeBundle(0).Switch(50, kSeven, 1, kIdle).Packet()).notes,
               Contains("times are of CLOCK_BOOTTIME"));
@@ -468,30 +299,6 @@ TEST(PerfettoForeignTest, TheClockIsSaid) {
   EXPECT_THAT(trace.notes, Contains("times are of ftrace's global clock"));
   EXPECT_THAT(trace.notes, Contains(HasSubstr("do not compare")));
   EXPECT_FALSE(trace.recording.trace->comparable_clocks);
-}
-
-TEST(PerfettoForeignTest, WhereClocksDoNotCompareNoVerdictIsComplete) {
-  const auto confidences = [](const ImportedTrace& trace) {
-    std::vector<Confidence> found;
-    for (const Activation& activation :
-         AnalyzeActivations(trace.recording, ActivationOptions()).activations) {
-      if (activation.verdict.has_value()) found.push_back(activation.verdict->confidence);
-    }
-    return found;
-  };
-  EXPECT_THAT(confidences(Import(BeforeTheHole().Packet() + AfterTheHole().Packet())),
-              Contains(Confidence::kComplete));
-  const ImportedTrace two = Import(BeforeTheHole().Packet() + AfterTheHole().Packet() +
-                                   MadeBundle(0).Clock(2).Switch(50, kSeven, 1, kIdle).Packet());
-  EXPECT_THAT(confidences(two), Not(Contains(Confidence::kComplete)));
-  // Local clocks: one for each CPU.
-  constexpr int32_t kLocal = perfetto::FtraceBundle::kClockLocal;
-  const std::string first = BeforeTheHole().Clock(kLocal).Packet();
-  EXPECT_TRUE(Import(first).recording.trace->comparable_clocks);
-  const ImportedTrace local =
-      Import(first + MadeBundle(1).Clock(kLocal).Switch(50, kSeven, 1, kIdle).Packet());
-  EXPECT_FALSE(local.recording.trace->comparable_clocks);
-  EXPECT_THAT(local.notes, Contains("local clocks: times of different CPUs do not compare"));
 }
 
 TEST(PerfettoForeignTest, TheKernelTellsWhatStatesMean) {
