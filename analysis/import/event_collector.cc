@@ -378,16 +378,15 @@ absl::StatusOr<ImportedTrace> EventCollector::Finish() {
         " sched_wakeup in it", impossible_ > 0 ? " with a possible time, CPU and tid" : ""));
   }
   Recording& recording = trace_.recording;
+  recording.begin_ns = first_ns_.value_or(0);
+  // What tells a name alone is no event that the trace covers: it does not make the trace longer.
+  for (SchedEvent& event : recording.events) {
+    event.time_ns = std::clamp(event.time_ns, recording.begin_ns, last_ns_);
+  }
   OrderEvents();
   SettleForks();
-  recording.begin_ns = first_ns_.value_or(0);
   // Past the last event, so that whoever it brings onto a CPU is seen to run.
   recording.end_ns = last_ns_ + 1;
-  // A name may be all that was kept of an event.
-  if (!recording.events.empty()) {
-    recording.begin_ns = std::min(recording.begin_ns, recording.events.front().time_ns);
-    recording.end_ns = std::max(recording.end_ns, recording.events.back().time_ns + 1);
-  }
   const auto is_event = [](const SchedEvent& event) {
     return !std::holds_alternative<TaskNameEvent>(event.body);
   };

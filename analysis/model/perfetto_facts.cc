@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "analysis/model/kernel_priority.h"
+
 namespace whylate::perfetto {
 namespace {
 
@@ -61,8 +63,6 @@ std::optional<uint8_t> HexDigit(char c) {
 }
 
 constexpr int32_t kDeadlinePriority = -1;
-constexpr int32_t kHighestRealTime = 99;  // rt_priority 99 is priority 0
-constexpr int32_t kNiceZero = 120;
 
 constexpr uint32_t kTaskReport = 0x7f;
 constexpr uint32_t kReportIdle = 0x80;

@@ -4,15 +4,11 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/strip.h"
+#include "analysis/model/kernel_priority.h"
 
 namespace whylate {
 
 TaskStanding StandingOfPriority(Tid tid, const std::optional<int32_t>& priority) {
-  // include/linux/sched/prio.h
-  constexpr int32_t kHighestRealTime = 99;
-  constexpr int32_t kFirstFair = 100;
-  constexpr int32_t kNiceZero = 120;
-  constexpr int32_t kLastFair = 139;
   TaskStanding standing;
   if (tid == Tid{0}) {
     standing.sched_class = SchedClass::kIdle;

@@ -308,6 +308,9 @@ TEST(UsageTest, InAContainerMissesAreCountedAndNotExplained) {
   const Report report = ReadReport(out);
   EXPECT_EQ(report.options.source, "none");
   EXPECT_THAT(report.warnings, Contains(HasSubstr("--pid=host")));
+  ExpectOneLine(RunProgram({.arguments = ShortRun(scratch.File("asked"), {"--source", "bpf"}),
+                            .before_exec = EnterPidNamespace}),
+                1, "--pid=host");
 }
 
 TEST(UsageTest, UnderSudoFilesBelongToTheInvokingUser) {

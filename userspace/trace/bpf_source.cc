@@ -125,6 +125,7 @@ class BpfSource final : public TraceSource {
 
 absl::Status BpfSource::Start(const TraceOptions& options) {
   if (programs_ != nullptr) return absl::FailedPreconditionError("this trace source was started");
+  RETURN_IF_ERROR(InInitialPidNamespace("/proc"));
   options_ = options;
   store_.emplace(options.memory_bytes);
   process_cpu_begin_ns_ = ReadClockNs(CLOCK_PROCESS_CPUTIME_ID);

@@ -413,19 +413,17 @@ TEST(EventCollector, LeavesOutWhatNoTraceCanHold) {
   EXPECT_THAT(trace->notes, Contains(HasSubstr("1 events with an impossible time")));
 }
 
-// Of a migration to no CPU that there is, the task's name alone is kept.
-TEST(EventCollector, TheRecordingBeginsWithWhatIsKept) {
+TEST(EventCollector, ANameMakesTheTraceNoLonger) {
   EventCollector collector("made", ImportLimits());
-  collector.Migrate(5, CpuId{0}, {.tid = Tid{9}, .name = "gamma", .priority = 120}, CpuId{777770},
-                    CpuId{1});
+  collector.Name(0, CpuId{0}, {.tid = Tid{9}, .name = "gamma"}, std::nullopt, false);
   collector.Wakeup(10, CpuId{0}, {.tid = Tid{9}, .name = "gamma", .priority = 120}, CpuId{0},
                    false);
+  collector.Name(99, CpuId{0}, {.tid = Tid{9}, .name = "delta"}, std::nullopt, false);
   const absl::StatusOr<ImportedTrace> trace = collector.Finish();
   ASSERT_THAT(trace, IsOk());
-  for (const SchedEvent& event : trace->recording.events) {
-    EXPECT_GE(event.time_ns, trace->recording.begin_ns);
-    EXPECT_LT(event.time_ns, trace->recording.end_ns);
-  }
+  EXPECT_EQ(trace->recording.begin_ns, 10);
+  EXPECT_EQ(trace->recording.end_ns, 11);
+  for (const SchedEvent& event : trace->recording.events) EXPECT_EQ(event.time_ns, 10);
 }
 
 }  // namespace
