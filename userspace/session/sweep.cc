@@ -51,21 +51,6 @@ size_t KillProcesses(const std::function<bool(absl::string_view run_id)>& chosen
 
 }  // namespace
 
-std::string MakeRunId(const ProcessIdentity& supervisor) {
-  return absl::StrCat(supervisor.tgid.value, "-", supervisor.start_ticks);
-}
-
-std::optional<ProcessIdentity> ParseRunId(absl::string_view run_id) {
-  const std::pair<absl::string_view, absl::string_view> parts =
-      absl::StrSplit(run_id, absl::MaxSplits('-', 1));
-  ProcessIdentity identity;
-  if (!absl::SimpleAtoi(parts.first, &identity.tgid.value) ||
-      !absl::SimpleAtoi(parts.second, &identity.start_ticks) || identity.tgid.value <= 0) {
-    return std::nullopt;
-  }
-  return identity;
-}
-
 void EndProcessesOfRun(absl::string_view run_id) {
   const int64_t until_ns = MonotonicNs() + kRemoveTimeoutNs;
   // Again, because one may have forked while we looked.

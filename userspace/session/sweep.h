@@ -2,17 +2,12 @@
 #ifndef WHYLATE_USERSPACE_SESSION_SWEEP_H_
 #define WHYLATE_USERSPACE_SESSION_SWEEP_H_
 
-#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
 #include "userspace/platform/process.h"
 
 namespace whylate {
-
-// "<pid>-<start time in ticks>": tells forever which process it was, and whether it still runs.
-std::string MakeRunId(const ProcessIdentity& supervisor);
-std::optional<ProcessIdentity> ParseRunId(absl::string_view run_id);
 
 // Ends processes, cgroups and load files in `workdir` whose run id is that of a dead process. What
 // another living run owns, or we have no right to, stays.
