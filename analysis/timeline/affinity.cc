@@ -67,7 +67,8 @@ AffinityTrack::AffinityTrack(const Recording& recording,
   for (const Reading& reading : Readings(recording, events)) {
     const bool holds = value != nullptr && (reading.is_change || *value == *reading.allowed);
     push(reading.time_ns, holds ? value : nullptr);
-    value = reading.allowed;
+    // An empty mask: it was changed, and to what is not known.
+    value = reading.allowed->empty() ? nullptr : reading.allowed;
   }
   push(kLast, nullptr);
 }
