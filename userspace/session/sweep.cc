@@ -18,6 +18,7 @@
 #include "userspace/platform/clock.h"
 #include "userspace/platform/files.h"
 #include "userspace/session/child_spec.h"
+#include "userspace/trace/tracefs_instance.h"
 
 namespace whylate {
 namespace {
@@ -83,6 +84,7 @@ void SweepLeftovers(const std::string& workdir) {
     absl::ConsumePrefix(&run_id, kCgroupPrefix);
     if (IsOfDeadRun(run_id)) RemoveCgroup(directory, kRemoveTimeoutNs);
   });
+  RemoveTracefsInstances(IsOfDeadRun, kRemoveTimeoutNs);
   SweepLoadFiles(workdir);
 }
 

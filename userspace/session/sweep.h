@@ -9,7 +9,7 @@
 
 namespace whylate {
 
-// Ends processes, cgroups and load files in `workdir` whose run id is that of a dead process. What
+// Ends processes, cgroups, ftrace instances and load files in `workdir` whose run id is that of a dead process. What
 // another living run owns, or we have no right to, stays.
 void SweepLeftovers(const std::string& workdir);
 // Ends every process that bears this run id, of a run that is dead or done with them: descendants
