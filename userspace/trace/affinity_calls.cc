@@ -74,7 +74,7 @@ std::vector<AffinityCalls::Call> AffinityCalls::Calls() const {
   }
   std::vector<Call> calls;
   for (const Enter& enter : enters_) {
-    Call call{enter.time_ns, kNever, CpuId{}, enter.target};
+    Call call{enter.time_ns, kNever, CpuId{}, enter.caller, enter.target};
     const std::vector<Exit>& all = exits[enter.caller];
     const auto exit = std::partition_point(
         all.begin(), all.end(), [&](const Exit& e) { return e.time_ns <= enter.time_ns; });
@@ -120,11 +120,11 @@ std::vector<SchedEvent> AffinityCalls::Finish() const {
     const bool ended = call.end_ns != kNever;
     const CpuSet* mask = ended ? MaskAfter(call, calls) : nullptr;
     events.push_back({ended ? call.end_ns : call.begin_ns, call.cpu, 0,
-                      AffinityEvent{call.target, mask == nullptr ? CpuSet() : *mask}});
+                      AffinityEvent{call.target, mask == nullptr ? CpuSet() : *mask, call.caller}});
   }
   for (const Hole& hole : holes_) {
     for (const Tid task : targets) {
-      events.push_back({hole.begin_ns, hole.cpu, 0, AffinityEvent{task, CpuSet()}});
+      events.push_back({hole.begin_ns, hole.cpu, 0, AffinityEvent{task, CpuSet(), std::nullopt}});
     }
   }
   std::stable_sort(events.begin(), events.end(), Before);

@@ -57,6 +57,7 @@ class AffinityCalls {
     int64_t begin_ns = 0;
     int64_t end_ns = 0;
     CpuId cpu;
+    Tid caller;
     Tid target;
   };
   struct Reading {

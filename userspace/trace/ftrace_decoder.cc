@@ -13,7 +13,8 @@ namespace {
 
 using F = FtraceField;
 
-constexpr uint32_t kReportedStates = 0xff;  // above them: that it was preempted
+constexpr uint32_t kReportedStates = 0xff;
+constexpr uint32_t kPreempted = 0x100;  // TASK_REPORT_MAX of include/trace/events/sched.h
 
 std::optional<CpuId> ToCpu(std::optional<int64_t> number) {
   if (!number.has_value() || *number < 0 || *number >= CpuSet::kMaxCpus) return std::nullopt;
@@ -66,6 +67,7 @@ void FtraceDecoder::Switch(const At& at) {
   body.next = *next;
   body.out = state.out;
   body.prev_state = state.flags & kReportedStates;
+  if (layout_ != StateLayout::kOldFlags) body.preempt = (state.flags & kPreempted) != 0;
   body.prev_standing =
       tasks_.Standing(*prev, at.format->Text(F::kName, at.bytes), at.Number(F::kPriority));
   body.next_standing =
@@ -77,13 +79,16 @@ void FtraceDecoder::Switch(const At& at) {
   if (may_be_throttled) body.out = SwitchOut::kUnknown;
   if (*prev == Tid{0}) body.out = SwitchOut::kRunnable;
   FtraceInterrupts& interrupts = interrupts_[at.head.cpu];
-  interrupts.Switch(at.head.time_ns);
+  std::vector<InterruptTimeEvent> taken = interrupts.Switch(at.head.time_ns);
   if (has_irq_times_) {
     body.stolen.irq_ns = interrupts.irq_ns();
     body.stolen.softirq_ns = interrupts.softirq_ns();
   }
   Bind(at, *prev, F::kName);
   Bind(at, *next, F::kNextName);
+  // Nobody is delayed by what is taken from the idle task.
+  if (*prev == Tid{0}) taken.clear();
+  for (InterruptTimeEvent& event : taken) at.Emit(std::move(event));
   at.Emit(std::move(body));
 }
 

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "analysis/model/sched_event.h"
@@ -23,7 +25,8 @@ class FtraceInterrupts {
   void SoftExit(int64_t time_ns);
   // Nobody switches tasks inside an interrupt: what looks like one has lost its exit, or is a softirq
   // in a preemptible thread (PREEMPT_RT), whose time from here on is that thread's own.
-  void Switch(int64_t time_ns);
+  // What each source took from the task that leaves, since the switch before.
+  std::vector<InterruptTimeEvent> Switch(int64_t time_ns);
   // Records were lost: what it is in is not known.
   void Reset();
 
@@ -35,6 +38,10 @@ class FtraceInterrupts {
   int64_t softirq_ns() const { return softirq_ns_; }
 
  private:
+  // One source took `ns` from the task that is current.
+  void Charge(WakerContext context, const std::optional<int32_t>& irq, absl::string_view name,
+              int64_t ns);
+
   std::optional<int64_t> hard_since_ns_;
   std::optional<int32_t> irq_;
   std::string name_;
@@ -43,6 +50,7 @@ class FtraceInterrupts {
   int64_t irq_ns_at_soft_ = 0;  // irq_ns_ when the softirq began
   int64_t irq_ns_ = 0;
   int64_t softirq_ns_ = 0;
+  std::vector<InterruptTimeEvent> taken_;
 };
 
 }  // namespace whylate
