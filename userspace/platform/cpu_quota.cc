@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
@@ -55,6 +56,17 @@ absl::flat_hash_set<Tid> TasksUnderCpuQuota(const CgroupController& cpu) {
   absl::flat_hash_set<Tid> tasks;
   Walk(cpu, cpu.directory, /*limited=*/false, &tasks);
   return tasks;
+}
+
+std::optional<int32_t> CpuHierarchy(absl::string_view cgroups) {
+  for (absl::string_view line : absl::StrSplit(cgroups, '\n')) {
+    const std::vector<absl::string_view> fields = absl::StrSplit(line, '\t');
+    int32_t hierarchy = 0;
+    if (fields.size() > 1 && fields[0] == "cpu" && absl::SimpleAtoi(fields[1], &hierarchy)) {
+      return hierarchy;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace whylate

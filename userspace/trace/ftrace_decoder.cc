@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "analysis/import/irq_context.h"
@@ -41,6 +42,7 @@ FtraceDecoder::FtraceDecoder(const FtraceFormats* formats, const FtraceDecoderOp
     : formats_(formats),
       layout_(options.layout),
       has_irq_times_(options.has_irq_times),
+      cpu_hierarchy_(options.cpu_hierarchy),
       watched_(options.watched.begin(), options.watched.end()),
       tasks_(options.tasks, options.ext_takes_fair),
       timers_(options.offsets_ns) {}
@@ -153,6 +155,17 @@ void FtraceDecoder::Life(const At& at) {
   }
 }
 
+void FtraceDecoder::Cgroup(const At& at) {
+  const std::optional<Tid> task = at.TidOf(F::kTid);
+  const std::optional<int64_t> hierarchy = at.Number(F::kHierarchy);
+  const std::optional<int64_t> current = at.format->CurrentTid(at.bytes);
+  if (!task.has_value() || !hierarchy.has_value() || !current.has_value()) return;
+  if (hierarchy == cpu_hierarchy_) tasks_.SetQuota(*task);
+  if (!IsWatched(*task)) return;
+  at.Emit(CgroupEvent{*task, std::string(at.format->Text(F::kName, at.bytes)),
+                      Tid{static_cast<int32_t>(*current)}});
+}
+
 void FtraceDecoder::Interrupt(const At& at) {
   FtraceInterrupts& interrupts = interrupts_[at.head.cpu];
   const int64_t time_ns = at.head.time_ns;
@@ -224,6 +237,8 @@ void FtraceDecoder::Decode(const FtraceRecord& record, CpuId cpu, uint64_t seque
     case FtraceKind::kExit:
     case FtraceKind::kRename:
       return Life(at);
+    case FtraceKind::kCgroup:
+      return Cgroup(at);
     case FtraceKind::kHardEntry:
     case FtraceKind::kVectorEntry:
     case FtraceKind::kHardExit:

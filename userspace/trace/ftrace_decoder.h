@@ -31,9 +31,11 @@ struct FtraceDecoderOptions {
   StateLayout layout = StateLayout::kFlags;
   // A sched_ext scheduler runs the fair class's tasks too.
   bool ext_takes_fair = false;
-  bool has_irq_times = true;              // the events that measure them are recorded
-  std::vector<Tgid> watched;              // whose sleeps are of interest
-  std::vector<KnownTask> tasks;           // when the recording began
+  bool has_irq_times = true;     // the events that measure them are recorded
+  std::vector<Tgid> watched;     // whose sleeps are of interest
+  std::vector<KnownTask> tasks;  // when the recording began
+  // The hierarchy of the cpu controller in /proc/cgroups; unset: there is none.
+  std::optional<int32_t> cpu_hierarchy;
   FtraceTimers::ClockOffsets offsets_ns;  // see FtraceTimers
 };
 
@@ -67,6 +69,7 @@ class FtraceDecoder {
   void Wakeup(const At& at, bool is_new);
   void Migrate(const At& at);
   void Life(const At& at);
+  void Cgroup(const At& at);
   void Interrupt(const At& at);
   void Timer(const At& at);
   void Bind(const At& at, Tid task, FtraceField name);
@@ -75,6 +78,7 @@ class FtraceDecoder {
   const FtraceFormats* formats_;
   StateLayout layout_;
   bool has_irq_times_;
+  std::optional<int32_t> cpu_hierarchy_;
   absl::flat_hash_set<Tgid> watched_;
   FtraceTasks tasks_;
   FtraceTimers timers_;

@@ -38,6 +38,7 @@ enum class FtraceKind : uint8_t {
   kExec,
   kExit,
   kRename,
+  kCgroup,
   kHardEntry,    // a device's interrupt
   kVectorEntry,  // an interrupt that is the kernel's own: FtraceEventRow::source names it
   kHardExit,     // of either
@@ -63,6 +64,7 @@ enum class FtraceField : uint8_t {
   kFromCpu,
   kOldTid,
   kCloneFlags,
+  kHierarchy,
   kIrq,
   kVector,
   kTimer,

@@ -47,6 +47,13 @@ TaskNameEvent FtraceTasks::Exec(Tid task) {
   return NameOf(task, known);
 }
 
+void FtraceTasks::SetQuota(Tid task) {
+  tasks_[task].has_quota = true;
+  for (auto& [tid, known] : tasks_) {
+    if (known.tgid == Tgid{task.value}) known.has_quota = true;
+  }
+}
+
 std::optional<TaskNameEvent> FtraceTasks::Bind(Tid task, absl::string_view name) {
   if (task == Tid{0} || name.empty()) return std::nullopt;
   Task& known = tasks_[task];

@@ -41,8 +41,8 @@ class FtraceTasks {
   TaskNameEvent Rename(Tid task, absl::string_view name);
   // It runs a program of its own now.
   TaskNameEvent Exec(Tid task);
-  // It has a group with a quota from here on.
-  void SetQuota(Tid task) { tasks_[task].has_quota = true; }
+  // It, with all its threads where it leads some, may be in a group with a quota from here on.
+  void SetQuota(Tid task);
 
   // The name by which an event calls it, where that is another than the one known.
   std::optional<TaskNameEvent> Bind(Tid task, absl::string_view name);

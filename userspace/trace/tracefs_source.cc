@@ -266,6 +266,7 @@ FtraceCaptureInput TracefsSource::Input(int64_t end_ns, const KeepEvents& keep) 
   input.decoder.ext_takes_fair = ExtTakesFair();
   input.decoder.has_irq_times =
       buffer_->Records(FtraceKind::kHardExit) && buffer_->Records(FtraceKind::kSoftExit);
+  input.decoder.cpu_hierarchy = CpuHierarchy(ReadFile("/proc/cgroups").value_or(""));
   input.decoder.watched = watched_;
   input.decoder.tasks = tasks_;
   input.decoder.offsets_ns = SteadyOffsets(offsets_ns_, ReadClockOffsets());
