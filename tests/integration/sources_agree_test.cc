@@ -43,6 +43,13 @@ std::string Words(const Verdict& verdict) {
                       verdict.decision ? ToString(*verdict.decision) : verdict.kind, ")");
 }
 
+// What the hypervisor took is known to eBPF alone; to ftrace it is time of whoever had the CPU.
+int64_t StolenNs(const std::vector<CauseRow>& causes) {
+  int64_t stolen_ns = 0;
+  for (const CauseRow& row : causes) stolen_ns += row.subject == "steal" ? row.ns : 0;
+  return stolen_ns;
+}
+
 // How far one frame's verdict is from another one: its margin, and the lead of its subjects over the
 // others, and of their decision over their other ones.
 int64_t LeadNs(const Verdict& verdict, const std::vector<CauseRow>& causes) {
@@ -70,7 +77,7 @@ int64_t LeadNs(const Verdict& verdict, const std::vector<CauseRow>& causes) {
   for (const auto& [decision, ns] : by_decision) decisions.push_back(ns);
   std::sort(decisions.rbegin(), decisions.rend());
   if (decisions.size() > 1) lead_ns = std::min(lead_ns, decisions[0] - decisions[1]);
-  return lead_ns;
+  return lead_ns - StolenNs(causes);
 }
 
 // The causes of each late frame alone, by its index.
