@@ -25,6 +25,7 @@ inline constexpr char kSubjectTimer[] = "timer";
 inline constexpr char kSubjectWakeup[] = "wakeup";
 inline constexpr char kSubjectSelf[] = "self";
 inline constexpr char kSubjectQuota[] = "quota";
+inline constexpr char kSubjectIo[] = "io";
 inline constexpr char kSubjectUnknown[] = "unknown";
 inline constexpr char kSubjectObserver[] = "observer";
 inline constexpr char kSubjectOverload[] = "overload";
