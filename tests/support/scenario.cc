@@ -28,9 +28,9 @@ int64_t LoopsPerMs() {
   return loops_per_ms;
 }
 
-class Stage {
+class Performance {
  public:
-  explicit Stage(const ScenarioPlan& plan) : plan_(plan) {}
+  explicit Performance(const ScenarioPlan& plan) : plan_(plan) {}
 
   absl::StatusOr<ScenarioRun> Run() {
     RETURN_IF_ERROR(StartWorkload());
@@ -152,6 +152,8 @@ class Stage {
 
 }  // namespace
 
-absl::StatusOr<ScenarioRun> RunScenario(const ScenarioPlan& plan) { return Stage(plan).Run(); }
+absl::StatusOr<ScenarioRun> RunScenario(const ScenarioPlan& plan) {
+  return Performance(plan).Run();
+}
 
 }  // namespace whylate
