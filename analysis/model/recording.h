@@ -94,6 +94,8 @@ struct Recording {
   std::vector<OmittedInterval> omitted;
   std::vector<RoleAssignment> roles;
   std::vector<CpuDescription> cpus;
+  // Kernel stacks by function names, innermost first: where sleeps began (SwitchEvent::stack).
+  std::vector<std::vector<std::string>> stacks;
 
   // The watched thread, and of a chain the other stages'; each once.
   std::vector<Tid> WatchedThreads() const;
