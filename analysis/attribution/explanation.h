@@ -122,6 +122,13 @@ struct ChainLink {
   friend bool operator==(const ChainLink&, const ChainLink&) = default;
 };
 
+// Of a workload whose frames go through several threads: one of them.
+struct StageThread {
+  std::string name;
+  Tid tid;
+  friend bool operator==(const StageThread&, const StageThread&) = default;
+};
+
 struct Segment {
   SegmentKind kind = SegmentKind::kUnknown;
   int64_t start_ns = 0;
@@ -152,6 +159,7 @@ struct Segment {
   std::string group;
   std::optional<int64_t> quota_ns;
   std::optional<int64_t> period_ns;
+  std::optional<StageThread> stage;   // of a chain: who held the frame, so whose time it is
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
@@ -167,6 +175,9 @@ struct Verdict {
   int64_t margin_ns = 0;    // deadline - (completion - saving)
   Confidence confidence = Confidence::kComplete;
   int64_t repaired_ns = 0;
+  // Of a chain: the stage that held the frame for most of what the (first) subject took of it; "" of
+  // others, and of an overload.
+  std::string stage;
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 

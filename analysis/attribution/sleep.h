@@ -12,6 +12,7 @@
 #include "analysis/attribution/cast.h"
 #include "analysis/attribution/explanation.h"
 #include "analysis/timeline/task_spans.h"
+#include "analysis/timeline/task_table.h"
 #include "analysis/timeline/timeline.h"
 
 namespace whylate {
@@ -31,18 +32,19 @@ struct Sleep {
   bool absorbs = true;
 };
 
-// True when the watched thread slept through `release_ns` on the timer that releases it. Where
+// True when `task` slept through `release_ns` on the timer that releases it. Where
 // its timers are not recorded a plain sleep that no task ended counts as that.
-bool IsReleaseSleep(const Timeline& timeline, const TaskSpan& blocked, int64_t release_ns);
+bool IsReleaseSleep(const Timeline& timeline, TaskIndex task, const TaskSpan& blocked,
+                    int64_t release_ns);
 
 // Whether the records say what the sleep was: how it began, who ended it, and what timer was armed.
-bool IsSure(const Timeline& timeline, const TaskSpan& blocked);
+bool IsSure(const Timeline& timeline, TaskIndex task, const TaskSpan& blocked);
 
 // The kernel functions of a sleep, innermost first; empty where they are not recorded.
 std::vector<std::string> StackOf(const Timeline& timeline, const TaskSpan& blocked);
 
-// `blocked` is a kBlocked span of `task`. Timers are known of the watched thread alone: another
-// task's own sleep is one that a timer's interrupt ended.
+// `blocked` is a kBlocked span of `task`. Timers are known of watched threads alone: another task's
+// own sleep is one that a timer's interrupt ended.
 Sleep ClassifySleep(const Timeline& timeline, const Cast& cast, TaskIndex task,
                     const TaskSpan& blocked);
 
