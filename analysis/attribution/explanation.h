@@ -159,7 +159,7 @@ struct Segment {
   std::string group;
   std::optional<int64_t> quota_ns;
   std::optional<int64_t> period_ns;
-  std::optional<StageThread> stage;   // of a chain: who held the frame, so whose time it is
+  std::optional<StageThread> stage;  // of a chain: who held the frame, so whose time it is
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 

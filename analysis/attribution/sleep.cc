@@ -55,9 +55,8 @@ constexpr FunctionRow kFunctions[] = {
     {"hrtimer_nanosleep", BlockKind::kSleep},
 };
 // A wait for a page that such a function asked for is a fault.
-constexpr absl::string_view kFaultPrefixes[] = {"filemap_fault", "handle_mm_fault",
-                                                "__handle_mm_fault", "do_swap_page",
-                                                "faultin_page"};
+constexpr absl::string_view kFaultPrefixes[] = {
+    "filemap_fault", "handle_mm_fault", "__handle_mm_fault", "do_swap_page", "faultin_page"};
 
 const SwitchEvent* SwitchOutOf(const Timeline& timeline, const TaskSpan& blocked) {
   if (blocked.out_event == kNoEvent) return nullptr;
@@ -70,9 +69,8 @@ uint32_t PrevState(const Timeline& timeline, const TaskSpan& blocked) {
 }
 
 bool IsFault(absl::string_view function) {
-  return std::any_of(
-      std::begin(kFaultPrefixes), std::end(kFaultPrefixes),
-      [&](absl::string_view prefix) { return absl::StartsWith(function, prefix); });
+  return std::any_of(std::begin(kFaultPrefixes), std::end(kFaultPrefixes),
+                     [&](absl::string_view prefix) { return absl::StartsWith(function, prefix); });
 }
 
 BlockKind KindOfStack(const std::vector<std::string>& stack) {

@@ -47,10 +47,10 @@ struct TaskSpan {
   // kQueued until a switch-in: since when by the kernel's own note. From then on it can have done
   // nothing else, whatever records are missing.
   std::optional<int64_t> queued_since_ns;
-  int32_t in_event = kNoEvent;      // kRunning: the switch that began it
-  int32_t out_event = kNoEvent;     // the switch-out that began it; kRunning: that ended it
-  int32_t waking_event = kNoEvent;  // kWaking, kQueued: that began it; kBlocked: that ended it
-  int32_t wakeup_event = kNoEvent;  // kQueued: that began it
+  int32_t in_event = kNoEvent;          // kRunning: the switch that began it
+  int32_t out_event = kNoEvent;         // the switch-out that began it; kRunning: that ended it
+  int32_t waking_event = kNoEvent;      // kWaking, kQueued: that began it; kBlocked: that ended it
+  int32_t wakeup_event = kNoEvent;      // kQueued: that began it
   int32_t unthrottle_event = kNoEvent;  // kThrottled: that ended it; kQueued: that began it
 
   Interval interval() const { return {start_ns, end_ns}; }
