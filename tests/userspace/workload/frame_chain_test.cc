@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <memory>
@@ -119,7 +120,7 @@ TEST_F(FrameChainTest, TheThreadsAreNamedAndScheduledAsTheCaller) {
     ASSERT_THAT(SetNice(7), IsOk());
     const auto chain = FrameChain::Start(Chain(kMs), kLoopsPerMs, log_).value();
     EXPECT_EQ(log_.stage_tid(0), Tid{gettid()});
-    for (const size_t stage : {1, 2}) {
+    for (const size_t stage : {size_t{1}, size_t{2}}) {
       const Tid tid = log_.stage_tid(stage);
       EXPECT_EQ(NameOf(tid), absl::StrCat("chain-", stage + 1));
       EXPECT_EQ(GetAffinity(tid).value(), one);
