@@ -92,15 +92,19 @@ class Keeper {
   void Add(SchedEvent event) {
     ReachWindow(event.time_ns);
     if (IsAlwaysKept(event.body)) {
-      // What came before the recording holds from its begin on.
-      event.time_ns = std::clamp(event.time_ns, begin_ns_, end_ns_);
-      kept_.push_back(std::move(event));
+      AddAlways(std::move(event));
     } else if (plan_.Covers(event.time_ns)) {
       kept_.push_back(std::move(event));
     } else if (event.time_ns >= begin_ns_ && event.time_ns <= end_ns_ &&
                std::holds_alternative<SwitchEvent>(event.body)) {
       last_switch_[event.cpu] = std::move(event);
     }
+  }
+
+  // At any time: what came before the recording holds from its begin on.
+  void AddAlways(SchedEvent event) {
+    event.time_ns = std::clamp(event.time_ns, begin_ns_, end_ns_);
+    kept_.push_back(std::move(event));
   }
 
   std::vector<SchedEvent> Finish() {
@@ -233,8 +237,8 @@ class Builder {
     Recording recording;
     recording.begin_ns = input_.begin_ns;
     recording.end_ns = input_.end_ns;
+    for (const SchedEvent& event : input_.others) keeper_.AddAlways(event);
     recording.events = keeper_.Finish();
-    recording.events.insert(recording.events.end(), input_.others.begin(), input_.others.end());
     std::stable_sort(recording.events.begin(), recording.events.end(), Before);
     recording.losses = built_.losses;
     recording.omitted = built_.omitted;

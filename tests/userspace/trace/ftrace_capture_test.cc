@@ -145,10 +145,11 @@ TEST_F(FtraceCaptureTest, NamesAndLivesAreAlwaysKept) {
                                   {{F::kTid, 7}, {F::kNextTid, 8}, {F::kNextName, "sh"}}))
              .Add(1000, made_.Record("sched_process_exit", {{F::kTid, 8}})));
   input_.keep = KeepAround({}, 0);
-  input_.others = {{2000, CpuId{0}, 0, AffinityEvent{Tid{7}, CpuSet(), std::nullopt}}};
+  input_.others = {{2000, CpuId{0}, 0, AffinityEvent{Tid{7}, CpuSet(), std::nullopt}},
+                   {0, CpuId{0}, 0, AffinityEvent{Tid{7}, CpuSet(), std::nullopt}}};
   const BuiltCapture built = Build();
   // What came before the begin holds from it on.
-  EXPECT_THAT(Times(built), ElementsAre(50, 50, 50, 1040, 2000));
+  EXPECT_THAT(Times(built), ElementsAre(50, 50, 50, 50, 1040, 2000));
 }
 
 TEST_F(FtraceCaptureTest, EventsOutsideTheRecordingAreLeftOut) {
