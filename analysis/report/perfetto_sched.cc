@@ -196,7 +196,8 @@ void SchedEventWriter::Generic(absl::string_view name, bool alone) {
 
 void SchedEventWriter::Write(const SwitchEvent& event) {
   using perfetto::SchedSwitch;
-  const uint32_t state = perfetto::ReportedState(event.out, event.prev_state);
+  const uint32_t state =
+      perfetto::ReportedState(event.out, event.prev_state, event.preempt.value_or(false));
   if (cpu_->shown && *cpu_->shown != event.prev) {
     const int64_t arrival_ns = event.prev_arrival_ns.value_or(event_->time_ns);
     HiddenSwitch(std::clamp(arrival_ns, std::min(cpu_->last_ns, event_->time_ns), event_->time_ns),
