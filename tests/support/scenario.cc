@@ -44,6 +44,11 @@ class Performance {
     ASSIGN_OR_RETURN(run_.recording.allowed_before, GetAffinity(workload_->tid()));
     RETURN_IF_ERROR(Measure());
     FillRecording();
+    if (tracefs_ != nullptr) {
+      run_.tracefs_recording = run_.recording;
+      RETURN_IF_ERROR(tracefs_->Finish(*run_.tracefs_recording).status());
+      run_.tracefs_explanation = Explain(*run_.tracefs_recording);
+    }
     RETURN_IF_ERROR(trace_->Finish(run_.recording).status());
     run_.explanation = Explain(run_.recording);
     return std::move(run_);
@@ -105,6 +110,11 @@ class Performance {
     }
     ASSIGN_OR_RETURN(CellTrace trace, CellTrace::Start(options, workload_->tgid()));
     trace_ = std::make_unique<CellTrace>(std::move(trace));
+    if (plan_.with_tracefs) {
+      options.source = "tracefs";
+      ASSIGN_OR_RETURN(CellTrace tracefs, CellTrace::Start(options, workload_->tgid()));
+      tracefs_ = std::make_unique<CellTrace>(std::move(tracefs));
+    }
     for (const ForkedProcess& process : processes_) RETURN_IF_ERROR(process.Go());
     SleepUntilNs(MonotonicNs() + kSettleNs);
     RETURN_IF_ERROR(workload_->Go());
@@ -155,6 +165,7 @@ class Performance {
   std::unique_ptr<ForkedProcess> workload_;
   std::vector<ForkedProcess> processes_;
   std::unique_ptr<CellTrace> trace_;
+  std::unique_ptr<CellTrace> tracefs_;
   int64_t ended_ns_ = 0;
 };
 

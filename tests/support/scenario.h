@@ -32,6 +32,7 @@ struct ScenarioPlan {
   std::vector<Injector> injectors;
   int64_t buffer_bytes = int64_t{8} << 20;
   bool with_witness = false;  // ftrace too
+  bool with_tracefs = false;  // captured and explained by the source tracefs as well
 };
 
 // What one injector did by its own account.
@@ -46,6 +47,9 @@ struct Injection {
 struct ScenarioRun {
   Recording recording;
   Explanation explanation;
+  // The same frames, as the source tracefs saw them.
+  std::optional<Recording> tracefs_recording;
+  std::optional<Explanation> tracefs_explanation;
   std::vector<Injection> injections;
   std::optional<WitnessRecording> witness;
 };
