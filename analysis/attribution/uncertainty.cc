@@ -17,9 +17,8 @@ void Append(const IntervalList& from, IntervalList* to) {
 
 class Finder {
  public:
-  Finder(const Timeline& timeline, TaskIndex task, const std::vector<WindowPart>& parts,
-         bool completed)
-      : timeline_(timeline), task_(task), parts_(parts), completed_(completed) {
+  Finder(const Timeline& timeline, const std::vector<WindowPart>& parts, bool completed)
+      : timeline_(timeline), parts_(parts), completed_(completed) {
     FindCpus();
   }
 
@@ -44,14 +43,9 @@ class Finder {
   void FindCpus() {
     for (const WindowPart& part : parts_) {
       const Interval interval{part.segment.start_ns, part.segment.end_ns};
-      if (part.segment.cpu.has_value()) cpus_.insert(*part.segment.cpu);
-      for (const TaskSpan& span : part.spans) {
-        if (span.cpu.has_value()) cpus_.insert(*span.cpu);
-        if (span.waking_event != kNoEvent) {
-          cpus_.insert(timeline_.event(span.waking_event).cpu);
-        }
-      }
-      for (const AffinityTrack::Stretch& stretch : timeline_.AffinityOf(task_).In(interval)) {
+      AddCpusOf(part);
+      for (const WindowPart& link : part.chain) AddCpusOf(link);
+      for (const AffinityTrack::Stretch& stretch : timeline_.AffinityOf(part.task).In(interval)) {
         for (const CpuId cpu : timeline_.cpus().cpus()) {
           if (!stretch.allowed.has_value() || stretch.allowed->Contains(cpu)) cpus_.insert(cpu);
         }
@@ -59,7 +53,16 @@ class Finder {
     }
   }
 
+  void AddCpusOf(const WindowPart& part) {
+    if (part.segment.cpu.has_value()) cpus_.insert(*part.segment.cpu);
+    for (const TaskSpan& span : part.spans) {
+      if (span.cpu.has_value()) cpus_.insert(*span.cpu);
+      if (span.waking_event != kNoEvent) cpus_.insert(timeline_.event(span.waking_event).cpu);
+    }
+  }
+
   void Add(const WindowPart& part) {
+    for (const WindowPart& link : part.chain) Add(link);
     const Segment& segment = part.segment;
     const Interval interval{segment.start_ns, segment.end_ns};
     if (segment.kind == SegmentKind::kRunning) {
@@ -147,7 +150,6 @@ class Finder {
   }
 
   const Timeline& timeline_;
-  const TaskIndex task_;
   const std::vector<WindowPart>& parts_;
   const bool completed_;
   std::set<CpuId> cpus_;
@@ -182,9 +184,9 @@ bool Agrees(const Judgement& a, const Judgement& b) {
 
 }  // namespace
 
-Uncertainty FindUncertainty(const Timeline& timeline, TaskIndex task,
-                            const std::vector<WindowPart>& parts, bool completed) {
-  return Finder(timeline, task, parts, completed).Run();
+Uncertainty FindUncertainty(const Timeline& timeline, const std::vector<WindowPart>& parts,
+                            bool completed) {
+  return Finder(timeline, parts, completed).Run();
 }
 
 bool Survives(const Counterfactual& without, const Judgement& judgement, const FrameDelay& delay,

@@ -140,6 +140,8 @@ void OwnEventReader::ReadSwitch(absl::string_view body, SwitchEvent* event) cons
   event->prev_standing = StandingOfPriority(event->prev, prev_priority);
   event->next_standing = StandingOfPriority(event->next, next_priority);
   event->stolen = cpu_->stolen;
+  event->preempt = cpu_->preempt;
+  event->prev_in_iowait = cpu_->iowait;
 }
 
 bool OwnEventReader::ReadStandard(const FtraceEventView& view, SchedEventBody* body) const {
@@ -223,7 +225,11 @@ bool OwnEventReader::ReadGeneric(const FtraceEventView& view) {
     last->sequence = static_cast<uint64_t>(fact.number.value_or(0));
     cpu_->next_sequence = last->sequence + 1;
   }
-  if (const auto* event = std::get_if<SwitchEvent>(&last->body)) cpu_->stolen = event->stolen;
+  if (const auto* event = std::get_if<SwitchEvent>(&last->body)) {
+    cpu_->stolen = event->stolen;
+    cpu_->preempt = event->preempt;
+    cpu_->iowait = event->prev_in_iowait;
+  }
   return true;
 }
 

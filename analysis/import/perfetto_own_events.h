@@ -37,7 +37,10 @@ class OwnEventReader {
  private:
   struct Cpu {
     uint64_t next_sequence = 0;
+    // As at its last switch.
     StolenTime stolen;
+    std::optional<bool> preempt;
+    std::optional<bool> iowait;
   };
 
   bool ReadEvent(absl::string_view bytes);

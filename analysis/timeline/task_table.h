@@ -33,7 +33,7 @@ struct TaskInfo {
   std::optional<Tgid> tgid;
   TaskIndex parent = kNoTask;  // by fork, where that was recorded
   bool is_kernel_thread = false;
-  size_t records = 0;  // of events that name it
+  size_t records = 0;                                  // of events that name it
   std::vector<std::pair<int64_t, std::string>> names;  // from when on, in order
   std::vector<std::pair<int64_t, std::string>> works;  // until when, in order: see WorkEvent
 };

@@ -162,6 +162,33 @@ TEST_F(GroundTruthTest, FifoHogOnThePinnedWorkloadsCpu) {
   EXPECT_EQ(score.avoidable_ns, 0);
 }
 
+// The application of a chain is alone on the other CPU with the hog; where it may run is its own.
+TEST_F(GroundTruthTest, FifoHogOnTheCpuOfAChainsMiddleStage) {
+  constexpr size_t kMiddle = 1;
+  ScenarioPlan plan = VideoPlan(OneCpu(kCpu));
+  plan.workload = *MakeWorkload("desktop", {});
+  plan.injectors.push_back(MakeStageHog(kMiddle, CpuId{1}, 14 * kNsPerMs, 187 * kNsPerMs));
+  Score score;
+  for (int64_t i = 0; i < Runs(); ++i) {
+    absl::StatusOr<ScenarioRun> run = RunScenario(plan);
+    ASSERT_THAT(run, IsOk());
+    Injection& hog = run->injections.front();
+    hog.busy = WhileStageHolds(hog.busy, run->recording.frames, kMiddle);
+    score.Add(*run, "hog");
+    for (const Miss& miss : run->explanation.misses) {
+      if (miss.verdict->subject == "hog") {
+        EXPECT_EQ(miss.verdict->stage, "desktop-app") << "frame " << miss.frame.index;
+      }
+    }
+  }
+  std::cout << "ground-truth scenario=chain " << score.ToString() << "\n";
+  ExpectNothingWrong(score);
+  EXPECT_EQ(score.lost, 0U);
+  ExpectNamed(score);
+  EXPECT_EQ(score.MainDecision(), "higher_class");
+  EXPECT_EQ(score.avoidable_ns, 0);
+}
+
 TEST_F(GroundTruthTest, BurnPinnedWithTheWorkload) {
   ScenarioPlan plan = VideoPlan(OneCpu(kCpu));
   plan.injectors.push_back(MakeBurn(kCpu));

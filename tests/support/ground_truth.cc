@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -258,6 +259,22 @@ std::vector<TimeWindow> WhileAtHome(const std::vector<TimeWindow>& times,
     }
   }
   return result;
+}
+
+std::vector<TimeWindow> WhileStageHolds(const std::vector<TimeWindow>& times,
+                                        const CellFrames& frames, size_t stage) {
+  std::vector<TimeWindow> held;
+  for (size_t i = 0; i < frames.frames.size(); ++i) {
+    const std::span<const int64_t> passed_ns = frames.PassedNs(i);
+    const int64_t begin_ns = passed_ns[stage - 1];
+    const int64_t end_ns =
+        stage < passed_ns.size() ? passed_ns[stage] : frames.frames[i].completion_ns;
+    for (const TimeWindow& time : times) {
+      const TimeWindow both{std::max(time.begin_ns, begin_ns), std::min(time.end_ns, end_ns)};
+      if (both.begin_ns < both.end_ns) held.push_back(both);
+    }
+  }
+  return held;
 }
 
 int64_t OverlapNs(const std::vector<TimeWindow>& intervals, int64_t begin_ns, int64_t end_ns) {

@@ -6,12 +6,14 @@
 #ifndef WHYLATE_TESTS_SUPPORT_GROUND_TRUTH_H_
 #define WHYLATE_TESTS_SUPPORT_GROUND_TRUTH_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "analysis/model/frame.h"
 #include "analysis/model/ids.h"
 #include "tests/support/scenario.h"
 #include "tests/support/tracefs_witness.h"
@@ -74,6 +76,11 @@ std::vector<TimeWindow> RunTimes(const WitnessRecording& witness, CpuId cpu,
 // to `home` while it sleeps and widens it when it runs.
 std::vector<TimeWindow> WhileAtHome(const std::vector<TimeWindow>& times,
                                     const WitnessRecording& witness, CpuId home, Tid workload);
+
+// Of `times`, what passed while `stage` of a chain (not the first one) held a frame, by the stages' own
+// clocks.
+std::vector<TimeWindow> WhileStageHolds(const std::vector<TimeWindow>& times,
+                                        const CellFrames& frames, size_t stage);
 
 // The part of [begin, end) that `intervals` (disjoint) cover.
 int64_t OverlapNs(const std::vector<TimeWindow>& intervals, int64_t begin_ns, int64_t end_ns);

@@ -7,6 +7,7 @@
 #define WHYLATE_TESTS_SUPPORT_INJECTORS_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -81,7 +82,9 @@ struct Injector {
 
 // SCHED_FIFO, `busy_ns` every `period_ns` on `cpu`.
 Injector MakeHog(CpuId cpu, int64_t busy_ns, int64_t period_ns);
-// The same, but each time on the CPU where the workload is, 1 ms after one of its releases.
+// The same, after it has moved a stage of a chain there, alone.
+Injector MakeStageHog(size_t stage, CpuId cpu, int64_t busy_ns, int64_t period_ns);
+// As MakeHog(), but each time on the CPU where the workload is, 1 ms after one of its releases.
 Injector MakeFollowingHog(int64_t busy_ns, int64_t period_ns);
 // Computes for ever on `cpu`.
 Injector MakeBurn(CpuId cpu);

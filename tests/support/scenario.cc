@@ -13,6 +13,7 @@
 #include "userspace/platform/scheduling.h"
 #include "userspace/session/cell_trace.h"
 #include "userspace/workload/calibration.h"
+#include "userspace/workload/frame_chain.h"
 #include "userspace/workload/frame_log.h"
 #include "userspace/workload/frame_loop.h"
 
@@ -28,9 +29,9 @@ int64_t LoopsPerMs() {
   return loops_per_ms;
 }
 
-class Stage {
+class Performance {
  public:
-  explicit Stage(const ScenarioPlan& plan) : plan_(plan) {}
+  explicit Performance(const ScenarioPlan& plan) : plan_(plan) {}
 
   absl::StatusOr<ScenarioRun> Run() {
     RETURN_IF_ERROR(StartWorkload());
@@ -50,8 +51,8 @@ class Stage {
 
  private:
   absl::Status StartWorkload() {
-    ASSIGN_OR_RETURN(FrameLog log,
-                     FrameLog::Create(LogCapacity(plan_.workload, plan_.duration_ns)));
+    ASSIGN_OR_RETURN(FrameLog log, FrameLog::Create(LogCapacity(plan_.workload, plan_.duration_ns),
+                                                    plan_.workload.stages.size()));
     log_ = std::make_unique<FrameLog>(std::move(log));
     ForkedProcess::Settings settings = plan_.workload_settings;
     settings.name = plan_.workload.name;
@@ -59,7 +60,13 @@ class Stage {
     const auto body = [&, loops_per_ms](const Channel& channel) -> absl::Status {
       RETURN_IF_ERROR(log_->Lock());
       RETURN_IF_ERROR(AwaitGo(channel));
-      RunFrames(plan_.workload, plan_.duration_ns, loops_per_ms, *log_);
+      if (plan_.workload.stages.empty()) {
+        RunFrames(plan_.workload, plan_.duration_ns, loops_per_ms, *log_);
+      } else {
+        ASSIGN_OR_RETURN(const std::unique_ptr<FrameChain> chain,
+                         FrameChain::Start(plan_.workload, loops_per_ms, *log_));
+        chain->Run(plan_.duration_ns);
+      }
       RETURN_IF_ERROR(channel.Send("done"));
       return channel.Receive().status();
     };
@@ -136,6 +143,7 @@ class Stage {
     frames.period = plan_.workload.period;
     frames.origin_ns = log_->origin_ns();
     frames.end_ns = std::min(frames.origin_ns + plan_.duration_ns, ended_ns_);
+    frames.stages = plan_.workload.stages;
     log_->CopyFrames(frames);
   }
 
@@ -152,6 +160,8 @@ class Stage {
 
 }  // namespace
 
-absl::StatusOr<ScenarioRun> RunScenario(const ScenarioPlan& plan) { return Stage(plan).Run(); }
+absl::StatusOr<ScenarioRun> RunScenario(const ScenarioPlan& plan) {
+  return Performance(plan).Run();
+}
 
 }  // namespace whylate

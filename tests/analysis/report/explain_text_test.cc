@@ -61,7 +61,7 @@ Miss LateFrame() {
   running.start_ns = 112 * kMs;
   running.end_ns = 120 * kMs;
   running.cpu = CpuId{1};
-  running.parts = {{PartKind::kIrq, kMs / 4, false}};
+  running.parts = {{PartKind::kIrq, kMs / 4, false, ""}};
   miss.segments = {wait, running};
   Verdict verdict;
   verdict.subject = "burn";
@@ -157,6 +157,12 @@ TEST(CausesTextTest, SaysWhatWasLost) {
   cell.explanation.misses.clear();
   cell.explanation.trace->lost = 5;
   EXPECT_EQ(CausesText(cell), "   trace incomplete: 5 events lost, 0 more not seen\n");
+}
+
+TEST(ExplainMissTest, AChainsTimelineSaysWhoseEachPartIs) {
+  Miss miss = LateFrame();
+  miss.segments[0].stage = {"desktop-app", Tid{8}};
+  EXPECT_THAT(ExplainMiss(VideoUnderBurn(), miss), HasSubstr("  desktop-app: runqueue_wait"));
 }
 
 }  // namespace
