@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "absl/base/attributes.h"
 #include "absl/strings/string_view.h"
 
 namespace whylate {
@@ -104,7 +105,7 @@ inline bool PackedReader::NextBytes(uint64_t length, absl::string_view* bytes) {
   return true;
 }
 
-inline bool ProtoReader::Read(ProtoField* field) {
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool ProtoReader::Read(ProtoField* field) {
   enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
   uint64_t tag = 0;
   if (!reader_.Next(&tag)) return false;
@@ -132,7 +133,7 @@ inline bool ProtoReader::Read(ProtoField* field) {
   }
 }
 
-inline bool ProtoReader::Next(ProtoField* field) {
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool ProtoReader::Next(ProtoField* field) {
   if (malformed_ || reader_.left() == 0) return false;
   malformed_ = !Read(field);
   if (malformed_) return false;
