@@ -1,0 +1,267 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "analysis/model/status_macros.h"
+#include "userspace/platform/clock.h"
+#include "userspace/platform/errno_status.h"
+#include "userspace/platform/files.h"
+#include "userspace/selftest/blocking_injectors.h"
+#include "userspace/selftest/scenario_plans.h"
+#include "userspace/selftest/stamps.h"
+#include "userspace/session/load_files.h"
+#include "userspace/workload/frame_loop.h"
+#include "userspace/workload/work.h"
+
+namespace whylate {
+namespace {
+
+// Of the releases that are struck: each sixth one is every 100 ms.
+constexpr int64_t kStrikeEvery = 6;
+constexpr int64_t kHaltEvery = 12;
+
+constexpr int32_t kWorkloadPriority = 10;
+constexpr int64_t kQuotaNs = 10 * kNsPerMs;
+constexpr int64_t kQuotaPeriodNs = 50 * kNsPerMs;
+
+// So much at once that the wait is long beside what a wake-up takes.
+constexpr int64_t kReadBytes = 512 << 10;
+constexpr int64_t kFileReads = 128;
+constexpr int64_t kMostReadsPerFrame = 60;
+constexpr int64_t kDiskWaitNs = 14 * kNsPerMs;
+
+CpuId OtherCpu(const ScenarioStage& stage) { return stage.other.value_or(stage.home); }
+
+// Makes a cgroup for the workload, registered before it is there.
+template <typename Group, typename... Limits>
+absl::StatusOr<std::shared_ptr<Group>> MakeGroup(const ScenarioStage& stage,
+                                                 CgroupController controller, Limits... limits) {
+  ASSIGN_OR_RETURN(const CgroupSite site, FindCgroupSite(controller));
+  Registration registration;
+  if (stage.registry != nullptr) {
+    ASSIGN_OR_RETURN(registration, stage.registry->AddCgroup(Cgroup::PathOf(site, stage.run_id)));
+  }
+  ASSIGN_OR_RETURN(Group group, Group::Create(site, stage.run_id, limits...));
+  auto owner = std::make_shared<RegisteredCgroup<Group>>(
+      RegisteredCgroup<Group>{std::move(registration), std::move(group)});
+  return std::shared_ptr<Group>(owner, &owner->group);
+}
+
+// Puts the workload under the quota, and adds how long that throttled it as an injection, "quota".
+absl::StatusOr<std::shared_ptr<FrameAmounts>> LimitByQuota(const ScenarioStage& stage,
+                                                           ScenarioPlan& plan) {
+  ASSIGN_OR_RETURN(const auto group,
+                   MakeGroup<QuotaCgroup>(stage, CgroupController::kCpu, kQuotaNs, kQuotaPeriodNs));
+  ASSIGN_OR_RETURN(FrameAmounts made,
+                   FrameAmounts::Create(LogCapacity(plan.workload, plan.duration_ns)));
+  auto throttled = std::make_shared<FrameAmounts>(std::move(made));
+  plan.cgroup = group;
+  plan.body = [group, throttled](const FrameStep& step) {
+    const absl::StatusOr<int64_t> before_ns = group->ThrottledNs();
+    Work(step.loops);
+    const absl::StatusOr<int64_t> after_ns = group->ThrottledNs();
+    if (before_ns.ok() && after_ns.ok()) throttled->Add(step.index, *after_ns - *before_ns);
+  };
+  plan.settle = [throttled](ScenarioRun& run) {
+    Injection quota;
+    quota.name = "quota";
+    quota.subjects = {"quota"};
+    quota.means = Means::kThrottles;
+    quota.amounts_ns = throttled->All();
+    run.injections.push_back(std::move(quota));
+  };
+  return throttled;
+}
+
+// The workload takes the lock at the begin of each frame. Injections can only have delayed it by the
+// lock while it waited for that; all but `elsewhere`, which is on its CPU.
+absl::StatusOr<std::shared_ptr<SharedMutex>> NeedLock(ScenarioPlan& plan, const char* elsewhere) {
+  ASSIGN_OR_RETURN(SharedMutex made_mutex, SharedMutex::Create());
+  ASSIGN_OR_RETURN(StampLog made_waits, StampLog::Create());
+  auto mutex = std::make_shared<SharedMutex>(std::move(made_mutex));
+  auto waits = std::make_shared<StampLog>(std::move(made_waits));
+  plan.body = [mutex, waits](const FrameStep& step) {
+    const int64_t begin_ns = MonotonicNs();
+    mutex->Lock();
+    mutex->Unlock();
+    waits->Add(begin_ns, MonotonicNs());
+    Work(step.loops);
+  };
+  plan.settle = [waits, elsewhere = std::string(elsewhere)](ScenarioRun& run) {
+    for (Injection& injection : run.injections) {
+      if (injection.name == elsewhere) continue;
+      injection.busy = Intersection(injection.busy, waits->Stretches());
+    }
+  };
+  return mutex;
+}
+
+// A file on a disk, none of it in memory.
+absl::StatusOr<std::shared_ptr<UniqueFd>> MakeColdFile(const ScenarioStage& stage) {
+  const std::string not_a_disk = LoadFiles(stage.workdir, stage.run_id).NotADisk();
+  if (!not_a_disk.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(stage.workdir, " is on ", not_a_disk, "; name a disk with --workdir"));
+  }
+  ASSIGN_OR_RETURN(UniqueFd file, CreateUnnamedFile(stage.workdir, stage.run_id));
+  const std::string piece(kReadBytes, 'w');
+  for (int64_t i = 0; i < kFileReads; ++i) {
+    if (write(file.get(), piece.data(), piece.size()) != kReadBytes) {
+      return ErrnoStatus(errno, absl::StrCat("write a file in ", stage.workdir));
+    }
+  }
+  if (fsync(file.get()) != 0) return ErrnoStatus(errno, "write a file to its disk");
+  posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
+  posix_fadvise(file.get(), 0, 0, POSIX_FADV_RANDOM);
+  return std::make_shared<UniqueFd>(std::move(file));
+}
+
+// Reads cold pages until it has waited kDiskWaitNs for them: how long reads took beyond their CPU
+// time. `next` counts them.
+int64_t WaitForDisk(int fd, int64_t& next) {
+  static std::array<char, kReadBytes> piece;
+  int64_t waited_ns = 0;
+  for (int64_t i = 0; i < kMostReadsPerFrame && waited_ns < kDiskWaitNs; ++i) {
+    next = (next + 1) % kFileReads;
+    const int64_t begin_ns = MonotonicNs();
+    const int64_t cpu_begin_ns = ThreadCpuNs();
+    if (pread(fd, piece.data(), piece.size(), next * kReadBytes) < 0) break;
+    const int64_t cpu_ns = ThreadCpuNs() - cpu_begin_ns;
+    waited_ns += std::max<int64_t>(0, MonotonicNs() - begin_ns - cpu_ns);
+  }
+  return waited_ns;
+}
+
+}  // namespace
+
+absl::StatusOr<ScenarioPlan> PlanQuotaIdle(const ScenarioStage& stage) {
+  ScenarioPlan plan = PlanVideo(stage, OneCpu(stage.home));
+  RETURN_IF_ERROR(LimitByQuota(stage, plan).status());
+  return plan;
+}
+
+Proof ProveQuotaIdle() {
+  Proof proof;
+  proof.expected = {{"quota", {"throttled"}, {}}};
+  return proof;
+}
+
+absl::StatusOr<ScenarioPlan> PlanQuotaBurn(const ScenarioStage& stage) {
+  ScenarioPlan plan = PlanVideo(stage, OneCpu(stage.home));
+  ASSIGN_OR_RETURN(const auto throttled, LimitByQuota(stage, plan));
+  plan.injectors.push_back(MakeBurn(stage.home));
+  // Burn has the CPU too while the workload is throttled, and does not delay it then.
+  plan.settle = [throttled, add_quota = plan.settle](ScenarioRun& run) {
+    add_quota(run);
+    for (const auto& [index, ns] : throttled->All()) {
+      run.injection("burn").amounts_ns.emplace(index, -ns);
+    }
+  };
+  return plan;
+}
+
+Proof ProveQuotaBurn() {
+  Proof proof;
+  proof.expected = {{"quota", {"throttled"}, {}}, {"burn", {"preempted", "runqueue_wait"}, {}}};
+  proof.split_ns = 100'000;
+  return proof;
+}
+
+absl::StatusOr<ScenarioPlan> PlanLockHolderDelayed(const ScenarioStage& stage) {
+  ScenarioPlan plan = PlanVideo(stage, OneCpu(stage.home));
+  ASSIGN_OR_RETURN(const std::shared_ptr<SharedMutex> mutex, NeedLock(plan, ""));
+  const CpuId other = OtherCpu(stage);
+  plan.injectors.push_back(MakeStrikingHog(other, kStrikeEvery, -500'000, 13 * kNsPerMs));
+  plan.injectors.push_back(MakeHolder(other, mutex, kStrikeEvery, -1'500'000, 2 * kNsPerMs));
+  return plan;
+}
+
+Proof ProveLockHolderDelayed() {
+  Proof proof;
+  proof.expected = {{"hog", {"blocked"}, {}}};
+  return proof;
+}
+
+absl::StatusOr<ScenarioPlan> PlanLockUntil(const ScenarioStage& stage) {
+  ScenarioPlan plan = PlanVideo(stage, OneCpu(stage.home));
+  ASSIGN_OR_RETURN(const std::shared_ptr<SharedMutex> mutex, NeedLock(plan, "hog"));
+  plan.injectors.push_back(MakeStrikingHog(stage.home, kStrikeEvery, -200'000, 3 * kNsPerMs));
+  plan.injectors.push_back(
+      MakeTimedHolder(OtherCpu(stage), mutex, kStrikeEvery, -2 * kNsPerMs, 12 * kNsPerMs));
+  return plan;
+}
+
+Proof ProveLockUntil() {
+  Proof proof;
+  proof.expected = {{"holder", {"blocked"}, {}}};
+  proof.saves_nothing = "hog";
+  return proof;
+}
+
+absl::StatusOr<ScenarioPlan> PlanColdPages(const ScenarioStage& stage) {
+  ScenarioPlan plan = PlanVideo(stage, OneCpu(stage.home));
+  ASSIGN_OR_RETURN(const std::shared_ptr<UniqueFd> file, MakeColdFile(stage));
+  ASSIGN_OR_RETURN(FrameAmounts made,
+                   FrameAmounts::Create(LogCapacity(plan.workload, plan.duration_ns)));
+  auto waited = std::make_shared<FrameAmounts>(std::move(made));
+  // So that it waits for nothing but the disk.
+  plan.workload_settings.fifo_priority = kWorkloadPriority;
+  plan.body = [file, waited, next = int64_t{0}](const FrameStep& step) mutable {
+    if (step.index % kStrikeEvery == 0) waited->Add(step.index, WaitForDisk(file->get(), next));
+    Work(step.loops);
+  };
+  plan.injectors.push_back(MakeEvictor(OtherCpu(stage), file));
+  plan.injectors.push_back(MakeIdler(stage.home));
+  plan.settle = [waited](ScenarioRun& run) {
+    Injection disk;
+    disk.name = "disk";
+    disk.subjects = {"io"};
+    disk.means = Means::kBlocks;
+    disk.amounts_ns = waited->All();
+    run.injections.push_back(std::move(disk));
+  };
+  return plan;
+}
+
+Proof ProveColdPages() {
+  Proof proof;
+  proof.expected = {{"disk", {"blocked"}, {}}};
+  return proof;
+}
+
+absl::StatusOr<ScenarioPlan> PlanStopped(const ScenarioStage& stage) {
+  ScenarioPlan plan = PlanVideo(stage, OneCpu(stage.home));
+  plan.injectors.push_back(MakeStopper(OtherCpu(stage), kHaltEvery, 2 * kNsPerMs, 40 * kNsPerMs));
+  return plan;
+}
+
+Proof ProveStopped() {
+  Proof proof;
+  proof.expected = {{"stopper", {"blocked"}, {}}};
+  return proof;
+}
+
+absl::StatusOr<ScenarioPlan> PlanFrozen(const ScenarioStage& stage) {
+  ScenarioPlan plan = PlanVideo(stage, OneCpu(stage.home));
+  ASSIGN_OR_RETURN(const auto group, MakeGroup<FreezerCgroup>(stage, CgroupController::kFreezer));
+  plan.cgroup = group;
+  plan.injectors.push_back(
+      MakeFreezer(OtherCpu(stage), group, kHaltEvery, 2 * kNsPerMs, 20 * kNsPerMs));
+  return plan;
+}
+
+Proof ProveFrozen() {
+  Proof proof;
+  proof.expected = {{"freezer", {"blocked"}, {}}};
+  return proof;
+}
+
+}  // namespace whylate
