@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -55,6 +56,11 @@ absl::StatusOr<std::shared_ptr<Group>> MakeGroup(const ScenarioStage& stage,
   return std::shared_ptr<Group>(owner, &owner->group);
 }
 
+// One stroke a frame.
+void AddAmounts(const std::map<int64_t, int64_t>& amounts_ns, Injection& injection) {
+  for (const auto& [index, ns] : amounts_ns) injection.amounts.emplace(index, Amount{ns, 1});
+}
+
 // Puts the workload under the quota, and adds how long that throttled it as an injection, "quota".
 absl::StatusOr<std::shared_ptr<FrameAmounts>> LimitByQuota(const ScenarioStage& stage,
                                                            ScenarioPlan& plan) {
@@ -75,7 +81,7 @@ absl::StatusOr<std::shared_ptr<FrameAmounts>> LimitByQuota(const ScenarioStage& 
     quota.name = "quota";
     quota.subjects = {"quota"};
     quota.means = Means::kThrottles;
-    quota.amounts_ns = throttled->All();
+    AddAmounts(throttled->All(), quota);
     run.injections.push_back(std::move(quota));
   };
   return throttled;
@@ -162,7 +168,7 @@ absl::StatusOr<ScenarioPlan> PlanQuotaBurn(const ScenarioStage& stage) {
   plan.settle = [throttled, add_quota = plan.settle](ScenarioRun& run) {
     add_quota(run);
     for (const auto& [index, ns] : throttled->All()) {
-      run.injection("burn").amounts_ns.emplace(index, -ns);
+      run.injection("burn").amounts.emplace(index, Amount{-ns, 0});
     }
   };
   return plan;
@@ -225,7 +231,7 @@ absl::StatusOr<ScenarioPlan> PlanColdPages(const ScenarioStage& stage) {
     disk.name = "disk";
     disk.subjects = {"io"};
     disk.means = Means::kBlocks;
-    disk.amounts_ns = waited->All();
+    AddAmounts(waited->All(), disk);
     run.injections.push_back(std::move(disk));
   };
   return plan;

@@ -19,6 +19,8 @@ constexpr int64_t kPieceNs = 20'000;
 constexpr int32_t kWorkloadPriority = 10;
 // Of the releases that interrupts strike at.
 constexpr int64_t kFloodEvery = 12;
+// What is longer is a stroke of the flood's own; what is shorter, the machine's everyday.
+constexpr int64_t kStrokeNs = 200'000;
 
 // Has the workload watch the clock while it works.
 absl::StatusOr<std::shared_ptr<Losses>> Watch(const ScenarioStage& stage, ScenarioPlan& plan) {
@@ -74,8 +76,12 @@ void CountInterrupts(ScenarioPlan& plan, std::shared_ptr<Losses> losses) {
     const std::vector<TimeWindow> lost = losses->interrupted.Stretches();
     for (const Frame& frame : run.recording.frames.frames) {
       if (frame.index % kFloodEvery != 0) continue;
-      const int64_t ns = OverlapNs(lost, frame.release_ns, frame.completion_ns);
-      if (ns > 0) interrupts.amounts_ns.emplace(frame.index, ns);
+      Amount& amount = interrupts.amounts[frame.index];
+      amount.ns = OverlapNs(lost, frame.release_ns, frame.completion_ns);
+      amount.count = std::count_if(lost.begin(), lost.end(), [&](const TimeWindow& one) {
+        return one.begin_ns < frame.completion_ns && one.end_ns > frame.release_ns &&
+               one.end_ns - one.begin_ns > kStrokeNs;
+      });
     }
     run.injections.push_back(std::move(interrupts));
   };

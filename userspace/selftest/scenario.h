@@ -67,15 +67,21 @@ struct ScenarioPlan {
   std::function<void(ScenarioRun& run)> settle;
 };
 
+// Time that has no position, and in how many strokes.
+struct Amount {
+  int64_t ns = 0;  // less than 0: of what `busy` says, so much did not count
+  int64_t count = 0;
+};
+
 // What one injector, or one part of the kernel, did by an account that owes nothing to the trace.
 struct Injection {
   std::string name;
   // What a verdict calls it: names, or their beginnings, as in "irq *".
   std::vector<std::string> subjects;
   Means means = Means::kTakesCpu;
-  std::vector<TimeWindow> busy;           // in order
-  std::vector<Stamp> stamps;              // its own, of which `busy` is made
-  std::map<int64_t, int64_t> amounts_ns;  // by frame index; added to what `busy` has of a frame
+  std::vector<TimeWindow> busy;       // in order
+  std::vector<Stamp> stamps;          // its own, of which `busy` is made
+  std::map<int64_t, Amount> amounts;  // by frame index; added to what `busy` has of a frame
   std::vector<Tid> threads;
   bool is_exclusive = true;  // nothing else can have delayed the workload meanwhile
   bool has_stamps = true;

@@ -36,9 +36,8 @@ class Window {
 
   // How long the injection can have kept the frame waiting.
   int64_t InjectedNs(const Injection& injection) const {
-    const auto amount = injection.amounts_ns.find(frame_.index);
-    const int64_t total_ns = OverlapNs(injection.busy, frame_.release_ns, frame_.completion_ns) +
-                             (amount == injection.amounts_ns.end() ? 0 : amount->second);
+    const int64_t total_ns =
+        OverlapNs(injection.busy, frame_.release_ns, frame_.completion_ns) + AmountOf(injection).ns;
     return std::clamp<int64_t>(total_ns, 0, std::max<int64_t>(0, DelayNs()));
   }
   // All of that name.
@@ -58,8 +57,7 @@ class Window {
       count += std::count_if(injection.busy.begin(), injection.busy.end(), [&](const auto& busy) {
         return busy.begin_ns < frame_.completion_ns && busy.end_ns > frame_.release_ns;
       });
-      const auto amount = injection.amounts_ns.find(frame_.index);
-      if (amount != injection.amounts_ns.end() && amount->second > 0) ++count;
+      count += AmountOf(injection).count;
     }
     return count;
   }
@@ -96,6 +94,11 @@ class Window {
   }
 
  private:
+  Amount AmountOf(const Injection& injection) const {
+    const auto amount = injection.amounts.find(frame_.index);
+    return amount == injection.amounts.end() ? Amount() : amount->second;
+  }
+
   const ScenarioRun& run_;
   const Frame& frame_;
 };
