@@ -19,22 +19,6 @@ static __always_inline __u32 ago_ns(__u64 clock, __u64 then)
 	return clock - then;
 }
 
-/*
- * Before the flag, a task of a throttled cfs_rq stays on it, and a task that goes to sleep on one
- * is dequeued like any other.
- */
-static __always_inline bool is_throttled(struct task_struct *task)
-{
-	if (bpf_core_field_exists(struct task_struct, throttled))
-		return task->throttled;
-	if (!task->on_rq)
-		return false;
-	if (bpf_core_field_exists(struct cfs_rq, throttle_count) &&
-	    bpf_core_field_exists(struct sched_entity, cfs_rq))
-		return task->prio >= 100 && task->se.cfs_rq->throttle_count > 0;
-	return false;
-}
-
 static __always_inline __u8 switch_bits(bool preempt, struct task_struct *prev,
 					struct task_struct *next)
 {
@@ -46,6 +30,8 @@ static __always_inline __u8 switch_bits(bool preempt, struct task_struct *prev,
 		bits |= WHYLATE_PREV_DELAYED;
 	if (is_throttled(prev))
 		bits |= WHYLATE_PREV_THROTTLED;
+	if (BPF_CORE_READ_BITFIELD(prev, in_iowait))
+		bits |= WHYLATE_PREV_IOWAIT;
 	if (bpf_core_field_exists(struct task_struct, dl_server) && next->dl_server)
 		bits |= WHYLATE_NEXT_DL_SERVER;
 	return bits;
@@ -72,6 +58,44 @@ static __always_inline void fill_rq_facts(struct whylate_switch *record, struct 
 	}
 }
 
+/* What a worker of the workqueues worked on: known when it leaves its CPU, and kept until it works
+ * on. */
+static __always_inline void emit_work(struct whylate_cpu *cpu, __u64 now_ns,
+				      struct task_struct *task)
+{
+	struct whylate_work *record;
+	struct worker *worker;
+
+	if (!(task->flags & PF_WQ_WORKER) ||
+	    !bpf_core_field_exists(struct task_struct, worker_private) ||
+	    !bpf_core_type_exists(struct kthread) || !bpf_core_type_exists(struct worker))
+		return;
+	worker = BPF_CORE_READ((struct kthread *)task->worker_private, data);
+	record = begin_record(cpu, now_ns, sizeof(*record), WHYLATE_WORK);
+	if (!record)
+		return;
+	record->task = task->pid;
+	bpf_probe_read_kernel_str(record->work, sizeof(record->work), worker->desc);
+	end_record(record);
+}
+
+/* Where a sleep begins in the kernel. */
+static __always_inline void emit_stack(void *context, struct whylate_cpu *cpu, __u64 now_ns,
+				       struct task_struct *task)
+{
+	long stack = bpf_get_stackid(context, &stacks, BPF_F_FAST_STACK_CMP);
+	struct whylate_stack *record;
+
+	if (stack < 0)
+		return;
+	record = begin_record(cpu, now_ns, sizeof(*record), WHYLATE_STACK);
+	if (!record)
+		return;
+	record->task = task->pid;
+	record->stack = stack;
+	end_record(record);
+}
+
 /*
  * prev_state is the fourth argument since 5.18 ("sched/tracing: Append prev_state to tp args
  * instead"). It is what __schedule() decided by; __state may have been changed by a waker since.
@@ -85,11 +109,16 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	struct whylate_switch *record;
 	struct rq *rq;
 	__u64 now_ns;
+	__u8 bits;
 
 	if (!cpu)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
+	bits = switch_bits(preempt, prev, next);
+	follow_throttle(cpu, bits & WHYLATE_PREV_THROTTLED);
 	leave_interrupts(cpu, now_ns);
+	if (cpu->irq_slots_used)
+		flush_irq_slots(now_ns, prev->pid == 0);
 	record = begin_record(cpu, now_ns, sizeof(*record), WHYLATE_SWITCH);
 	if (!record)
 		return 0;
@@ -105,7 +134,7 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 	record->prev_state = prev_state;
 	record->prev_standing = standing_of(prev, rq);
 	record->next_standing = standing_of(next, rq);
-	record->bits = switch_bits(preempt, prev, next);
+	record->bits = bits;
 	record->irq_ns_low = cpu->irq_ns;
 	record->irq_ns_high = cpu->irq_ns >> 32;
 	record->softirq_ns_low = cpu->softirq_ns;
@@ -116,17 +145,11 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct *prev, struct tas
 		emit_affinity(now_ns, prev);
 	if (next_watched)
 		emit_affinity(now_ns, next);
+	/* It is still current here, and so is its stack. */
+	if (prev_watched && prev_state && !(bits & WHYLATE_PREEMPT))
+		emit_stack(ctx, cpu, now_ns, prev);
+	emit_work(cpu, now_ns, prev);
 	return 0;
-}
-
-static __always_inline void remember_irq_name(__u32 irq, __u64 name)
-{
-	struct irq_name value = {};
-
-	if (bpf_map_lookup_elem(&irq_names, &irq))
-		return;
-	bpf_probe_read_kernel_str(value.name, sizeof(value.name), (const void *)name);
-	bpf_map_update_elem(&irq_names, &irq, &value, BPF_ANY);
 }
 
 static __always_inline void fill_waker(struct whylate_waking *record, struct whylate_cpu *cpu)
@@ -177,6 +200,7 @@ static __always_inline int emit_wakeup(struct task_struct *task, __u8 type)
 {
 	struct whylate_cpu *cpu = recording_cpu();
 	struct whylate_wakeup *record;
+	__u64 address;
 
 	if (!cpu)
 		return 0;
@@ -186,6 +210,12 @@ static __always_inline int emit_wakeup(struct task_struct *task, __u8 type)
 	record->wakee = task->pid;
 	record->target = task->thread_info.cpu;
 	record->standing = standing_of(task, rq_of(task));
+	/* With the flag a woken task runs first, and is throttled on its way back to user space. */
+	if (!bpf_core_field_exists(struct task_struct, throttled) && is_throttled(task)) {
+		record->header.flags |= WHYLATE_WAKEE_THROTTLED;
+		bpf_probe_read_kernel(&address, sizeof(address), &task);
+		remember_throttled(record->target, address);
+	}
 	end_record(record);
 	return 0;
 }

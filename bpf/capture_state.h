@@ -10,7 +10,9 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
+/* include/linux/sched.h */
+#define PF_WQ_WORKER 0x00000020
+#define PF_KTHREAD 0x00200000
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -37,6 +39,14 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } watched_tasks SEC(".maps");
+
+/* Kernel stacks, at which watched tasks went to sleep; innermost first. */
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__uint(value_size, WHYLATE_STACK_DEPTH * sizeof(__u64));
+} stacks SEC(".maps");
 
 /* Written by user space: before loading ... */
 const volatile __u32 abi_version = WHYLATE_ABI_VERSION;
@@ -78,6 +88,14 @@ static __always_inline void fill_header(struct whylate_header *header, __u64 tim
 	header->type = type;
 }
 
+/* In words: the compiler does not know that the ring aligns its records, and would use bytes. */
+static __always_inline void zero(void *record, __u64 size)
+{
+#pragma unroll
+	for (__u64 i = 0; i < size / sizeof(__u64); i++)
+		((__u64 *)record)[i] = 0;
+}
+
 /*
  * A zeroed record of `size` (a constant), or NULL and the loss counted. The sequence is taken
  * atomically, because an interrupt may run a program in the middle of one that allows interrupts.
@@ -92,7 +110,7 @@ static __always_inline void *begin_record(struct whylate_cpu *cpu, __u64 time_ns
 		__sync_fetch_and_add(&cpu->lost, 1);
 		return NULL;
 	}
-	__builtin_memset(record, 0, size);
+	zero(record, size);
 	fill_header(record, time_ns, sequence, type);
 	return record;
 }
@@ -165,6 +183,7 @@ static __always_inline void fill_affinity(struct whylate_affinity *record, __u32
 
 static __noinline int emit_mask(__u64 time_ns, __u32 tid, __u64 mask, __u8 kind)
 {
+	__u32 by = kind == WHYLATE_AFFINITY_SET ? (__u32)bpf_get_current_pid_tgid() : 0;
 	struct whylate_cpu *cpu = this_cpu();
 	struct whylate_affinity *record;
 
@@ -177,6 +196,7 @@ static __noinline int emit_mask(__u64 time_ns, __u32 tid, __u64 mask, __u8 kind)
 		if (!record)
 			continue;
 		fill_affinity(record, tid, (const void *)mask, chunk, kind);
+		record->by = by;
 		end_record(record);
 	}
 	return 0;

@@ -4,11 +4,15 @@
  *
  * A start time is kept, not a depth: hard interrupts do not nest on Linux, and a lost entry or exit
  * then heals by itself. Softirq time excludes the hard interrupts inside it.
+ *
+ * Time is counted in all, and by source for the stint that goes on, in a few slots that the next
+ * switch empties into records.
  */
 #ifndef WHYLATE_BPF_INTERRUPTS_BPF_H_
 #define WHYLATE_BPF_INTERRUPTS_BPF_H_
 
 #include "bpf/capture_state.h"
+#include "bpf/throttle.bpf.h"
 
 static __always_inline int irq_begin(__u8 source, __u32 irq, const char *name)
 {
@@ -23,14 +27,46 @@ static __always_inline int irq_begin(__u8 source, __u32 irq, const char *name)
 	return 0;
 }
 
+__noinline int charge_source(__u8 context, __u8 source, __u32 irq, __u64 ns)
+{
+	struct whylate_cpu *cpu = this_cpu();
+	struct whylate_irq_slot *slot;
+
+	if (!cpu)
+		return 0;
+	for (__u32 i = 0; i < WHYLATE_IRQ_SLOTS; i++) {
+		slot = &cpu->irq_slots[i];
+		if (i >= cpu->irq_slots_used) {
+			slot->ns = 0;
+			slot->count = 0;
+			slot->context = context;
+			slot->source = source;
+			slot->irq = irq;
+			slot->name = cpu->irq_name;
+			cpu->irq_slots_used = i + 1;
+		} else if (slot->context != context || slot->source != source || slot->irq != irq) {
+			continue;
+		}
+		slot->ns += ns;
+		slot->count++;
+		return 0;
+	}
+	return 0;
+}
+
 static __always_inline int irq_end(void)
 {
 	struct whylate_cpu *cpu = this_cpu();
+	__u64 ns;
 
 	if (!cpu || !cpu->irq_begin_ns)
 		return 0;
-	cpu->irq_ns += bpf_ktime_get_ns() - cpu->irq_begin_ns;
+	ns = bpf_ktime_get_ns() - cpu->irq_begin_ns;
+	cpu->irq_ns += ns;
 	cpu->irq_begin_ns = 0;
+	charge_source(WHYLATE_IN_IRQ, cpu->irq_source, cpu->irq, ns);
+	if (has_throttled(cpu))
+		look_at_throttled(true);
 	return 0;
 }
 
@@ -39,9 +75,52 @@ static __always_inline void account_softirq(struct whylate_cpu *cpu, __u64 now_n
 	__u64 irq_ns = cpu->irq_ns - cpu->softirq_begin_irq_ns;
 	__u64 all_ns = now_ns - cpu->softirq_begin_ns;
 
-	if (all_ns > irq_ns)
-		cpu->softirq_ns += all_ns - irq_ns;
 	cpu->softirq_begin_ns = 0;
+	if (all_ns <= irq_ns)
+		return;
+	cpu->softirq_ns += all_ns - irq_ns;
+	charge_source(WHYLATE_IN_SOFTIRQ, cpu->softirq_vector, 0, all_ns - irq_ns);
+}
+
+static __always_inline void remember_irq_name(__u32 irq, __u64 name)
+{
+	struct irq_name value = {};
+
+	if (bpf_map_lookup_elem(&irq_names, &irq))
+		return;
+	bpf_probe_read_kernel_str(value.name, sizeof(value.name), (const void *)name);
+	bpf_map_update_elem(&irq_names, &irq, &value, BPF_ANY);
+}
+
+/* At a switch: the slots of the stint that ends; idle time is nobody's to take. */
+__noinline int flush_irq_slots(__u64 time_ns, bool was_idle)
+{
+	struct whylate_cpu *cpu = this_cpu();
+	struct whylate_irq_slot *slot;
+	struct whylate_irq_time *record;
+	__u32 used;
+
+	if (!cpu)
+		return 0;
+	used = cpu->irq_slots_used;
+	cpu->irq_slots_used = 0;
+	for (__u32 i = 0; i < WHYLATE_IRQ_SLOTS; i++) {
+		if (i >= used || was_idle)
+			break;
+		slot = &cpu->irq_slots[i];
+		if (slot->context == WHYLATE_IN_IRQ && slot->source == WHYLATE_IRQ_DEVICE)
+			remember_irq_name(slot->irq, slot->name);
+		record = begin_record(cpu, time_ns, sizeof(*record), WHYLATE_IRQ_TIME);
+		if (!record)
+			continue;
+		record->ns = slot->ns;
+		record->count = slot->count;
+		record->irq = slot->irq;
+		record->context = slot->context;
+		record->source = slot->source;
+		end_record(record);
+	}
+	return 0;
 }
 
 /*

@@ -47,6 +47,40 @@ struct thread_info {
 struct sched_dl_entity;
 struct cpumask;
 
+struct kernfs_node {
+	const char *name;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+struct cfs_bandwidth { /* CONFIG_CFS_BANDWIDTH */
+	__s64 period;
+	__u64 quota;
+};
+
+struct task_group { /* CONFIG_CGROUP_SCHED */
+	struct cgroup_subsys_state css;
+	struct task_group *parent;
+	struct cfs_bandwidth cfs_bandwidth;
+};
+
+/* A kernel thread's, behind task_struct.worker_private (5.17); `data` of a worker is its struct
+ * worker.
+ */
+struct kthread {
+	void *data;
+};
+
+struct worker {
+	char desc[24]; /* 32 since 6.9 */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;
@@ -61,6 +95,9 @@ struct task_struct {
 	unsigned int policy;
 	const struct cpumask *cpus_ptr;
 	struct sched_info sched_info;
+	unsigned int in_iowait : 1;
+	void *worker_private;
+	struct task_group *sched_task_group; /* CONFIG_CGROUP_SCHED */
 	int pid;
 	int tgid;
 	char comm[16];
@@ -87,11 +124,13 @@ struct hrtimer_sleeper {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
+	unsigned long si;
 	unsigned long di;
 	unsigned long orig_ax;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
+	__u64 regs[31];
 	__u64 orig_x0;
 	int syscallno;
 };

@@ -7,14 +7,26 @@
 #include "bpf/seeds.bpf.h"
 
 #if defined(__TARGET_ARCH_x86)
+#define NR_SETPRIORITY 141
+#define NR_SCHED_SETPARAM 142
+#define NR_SCHED_SETSCHEDULER 144
 #define NR_SCHED_SETAFFINITY 203
+#define NR_SCHED_SETATTR 314
 #define SYSCALL_NUMBER(regs) ((regs)->orig_ax)
 #define SYSCALL_FIRST_ARGUMENT(regs) ((regs)->di)
+#define SYSCALL_SECOND_ARGUMENT(regs) ((regs)->si)
 #else
+#define NR_SETPRIORITY 140
+#define NR_SCHED_SETPARAM 118
+#define NR_SCHED_SETSCHEDULER 119
 #define NR_SCHED_SETAFFINITY 122
+#define NR_SCHED_SETATTR 274
 #define SYSCALL_NUMBER(regs) ((regs)->syscallno)
 #define SYSCALL_FIRST_ARGUMENT(regs) ((regs)->orig_x0)
+#define SYSCALL_SECOND_ARGUMENT(regs) ((regs)->regs[1])
 #endif
+
+#define PRIO_PROCESS 0 /* include/uapi/linux/resource.h */
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_sched_process_fork, struct task_struct *parent, struct task_struct *child)
@@ -95,26 +107,83 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 	return 0;
 }
 
+/* Named for its time: after the policy or priority was set. */
+static __always_inline void emit_standing(__u32 tid, struct task_struct *task)
+{
+	struct whylate_cpu *cpu = recording_cpu();
+	struct whylate_new_standing *record;
+
+	if (!cpu)
+		return;
+	record = begin_record(cpu, bpf_ktime_get_ns(), sizeof(*record), WHYLATE_STANDING);
+	if (!record)
+		return;
+	record->task = tid;
+	record->by = (__u32)bpf_get_current_pid_tgid();
+	record->standing.prio = BPF_CORE_READ(task, prio) + 1;
+	record->standing.policy = BPF_CORE_READ(task, policy) & WHYLATE_POLICY_MASK;
+	end_record(record);
+}
+
+/* The thread that a system call is about, by its argument; 0 stands for the caller. */
+static __always_inline __u32 subject_of_call(struct pt_regs *regs, int number)
+{
+	__u32 tid = number == NR_SETPRIORITY ? SYSCALL_SECOND_ARGUMENT(regs)
+					     : SYSCALL_FIRST_ARGUMENT(regs);
+
+	return tid ? tid : (__u32)bpf_get_current_pid_tgid();
+}
+
 /*
- * Widening a mask makes no scheduler event, so the system call itself is watched. 32-bit callers
- * have another number and are missed: their new mask comes with the task's next record.
+ * Widening a mask or a new priority makes no scheduler event, so the system calls themselves are
+ * watched. 32-bit callers have other numbers and are missed: what they changed comes with the
+ * task's next record.
  */
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit, struct pt_regs *regs, long result)
 {
-	__u64 *address, cpus_ptr;
+	int number = SYSCALL_NUMBER(regs);
+	struct task_struct *task;
+	__u64 *address;
 	__u32 tid;
 
-	if (SYSCALL_NUMBER(regs) != NR_SCHED_SETAFFINITY || result < 0 || !recording_cpu())
+	if (number != NR_SCHED_SETAFFINITY && number != NR_SCHED_SETSCHEDULER &&
+	    number != NR_SCHED_SETATTR && number != NR_SCHED_SETPARAM && number != NR_SETPRIORITY)
 		return 0;
-	tid = SYSCALL_FIRST_ARGUMENT(regs);
-	if (!tid)
-		tid = (__u32)bpf_get_current_pid_tgid();
+	if (result < 0 || !recording_cpu())
+		return 0;
+	if (number == NR_SETPRIORITY && SYSCALL_FIRST_ARGUMENT(regs) != PRIO_PROCESS)
+		return 0;
+	tid = subject_of_call(regs, number);
 	address = bpf_map_lookup_elem(&watched_tasks, &tid);
 	if (!address)
 		return 0;
-	cpus_ptr = (__u64)BPF_CORE_READ((struct task_struct *)*address, cpus_ptr);
-	emit_mask(bpf_ktime_get_ns(), tid, cpus_ptr, WHYLATE_AFFINITY_SET);
+	task = (struct task_struct *)*address;
+	if (number == NR_SCHED_SETAFFINITY)
+		emit_mask(bpf_ktime_get_ns(), tid, (__u64)BPF_CORE_READ(task, cpus_ptr),
+			  WHYLATE_AFFINITY_SET);
+	else
+		emit_standing(tid, task);
+	return 0;
+}
+
+/* Comes once for a whole process where that is moved, with its leader. */
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(on_cgroup_attach_task, struct cgroup *group, const char *path,
+	     struct task_struct *task)
+{
+	struct whylate_cpu *cpu = recording_cpu();
+	struct whylate_cgroup *record;
+
+	if (!cpu || !is_watched(task))
+		return 0;
+	record = begin_record(cpu, bpf_ktime_get_ns(), sizeof(*record), WHYLATE_CGROUP);
+	if (!record)
+		return 0;
+	record->task = task->pid;
+	record->by = (__u32)bpf_get_current_pid_tgid();
+	bpf_probe_read_kernel_str(record->path, sizeof(record->path), path);
+	end_record(record);
 	return 0;
 }
 

@@ -7,19 +7,24 @@
  * CLOCK_MONOTONIC. Tids and tgids are those of the initial PID namespace; tid 0 is the idle task.
  *
  * A record of a watched task is followed at once, on the same CPU and with the same time, by
- * records of type WHYLATE_AFFINITY with the task's cpus_ptr, 256 CPUs each.
+ * records of type WHYLATE_AFFINITY with the task's cpus_ptr, 256 CPUs each. Before a switch stand,
+ * in the same way, the WHYLATE_IRQ_TIME of the stint that it ends, and after it the WHYLATE_STACK
+ * and the WHYLATE_WORK of who left.
  */
 #ifndef WHYLATE_BPF_SCHED_EVENT_H_
 #define WHYLATE_BPF_SCHED_EVENT_H_
 
 #include <linux/types.h>
 
-#define WHYLATE_ABI_VERSION 1
+#define WHYLATE_ABI_VERSION 2
 
 /* The kernel's largest NR_CPUS (x86-64 with MAXSMP). */
 #define WHYLATE_MAX_CPUS 8192
 #define WHYLATE_MAX_WATCHED 32
 #define WHYLATE_NAME_LEN 16 /* TASK_COMM_LEN */
+#define WHYLATE_WORK_LEN 32 /* WORKER_DESC_LEN: 24 before 6.9 */
+#define WHYLATE_PATH_LEN 128
+#define WHYLATE_STACK_DEPTH 48
 #define WHYLATE_MASK_WORDS 4
 #define WHYLATE_MASK_CPUS (64 * WHYLATE_MASK_WORDS)
 
@@ -40,12 +45,20 @@ enum whylate_type {
 	WHYLATE_AFFINITY,
 	WHYLATE_CPU_SEED,
 	WHYLATE_TASK_SEED,
+	WHYLATE_IRQ_TIME,
+	WHYLATE_STACK,
+	WHYLATE_WORK,
+	WHYLATE_UNTHROTTLE,
+	WHYLATE_STANDING,
+	WHYLATE_CGROUP,
 	WHYLATE_TYPE_END,
 };
 
 /* whylate_header.flags: a chunk of affinity follows, for ... */
 #define WHYLATE_MASK_PREV 0x01 /* ... prev of a switch, the task of any other record */
 #define WHYLATE_MASK_NEXT 0x02 /* ... next of a switch */
+/* Of a wake-up: onto a throttled runqueue, before task_struct.throttled. */
+#define WHYLATE_WAKEE_THROTTLED 0x04
 
 struct whylate_header {
 	__u64 time_ns;
@@ -71,6 +84,7 @@ struct whylate_standing {
 #define WHYLATE_NEXT_DL_SERVER 0x08 /* dl_server */
 #define WHYLATE_PREEMPT 0x10	    /* the tracepoint's argument */
 #define WHYLATE_HAS_STEAL 0x20	    /* steal_ns is valid */
+#define WHYLATE_PREV_IOWAIT 0x40    /* in_iowait */
 
 /*
  * Cumulative times are 40 bits wide (a 32-bit low part, 8 bits above): they wrap after 18 minutes
@@ -196,6 +210,8 @@ struct whylate_affinity {
 	__u16 first_cpu; /* of mask, a multiple of WHYLATE_MASK_CPUS */
 	__u8 kind;
 	__u8 is_last; /* of the chunks of one mask */
+	__u32 by;     /* WHYLATE_AFFINITY_SET: who called */
+	__u32 reserved;
 	__u64 mask[WHYLATE_MASK_WORDS];
 };
 
@@ -220,7 +236,77 @@ struct whylate_task_seed {
 	char name[WHYLATE_NAME_LEN];
 };
 
-/* One CPU's state; only programs on that CPU write it. A cache line pair, so that no two share one.
+/* What one source took from the task on this CPU since the switch before. */
+struct whylate_irq_time {
+	struct whylate_header header;
+	__u64 ns;
+	__u32 count;
+	__u32 irq;
+	__u8 context; /* enum whylate_context, WHYLATE_IN_TASK for none */
+	__u8 source;  /* as in whylate_waking */
+	__u8 reserved[6];
+};
+
+/* Where the sleep of a watched task began: a key of the map of stacks. */
+struct whylate_stack {
+	struct whylate_header header;
+	__u32 task;
+	__u32 stack;
+};
+
+/* What a worker of the workqueues worked on last: struct worker's desc. */
+struct whylate_work {
+	struct whylate_header header;
+	__u32 task;
+	__u32 reserved;
+	char work[WHYLATE_WORK_LEN];
+};
+
+/* A task that was throttled on this CPU is queued again. */
+struct whylate_unthrottle {
+	struct whylate_header header;
+	__u32 task;
+	__u32 reserved;
+	__u64 quota_ns; /* 0: not known */
+	__u64 period_ns;
+	char group[WHYLATE_WORK_LEN]; /* the end of its cgroup's name is cut off */
+};
+
+/* A system call gave a watched task another policy or priority. */
+struct whylate_new_standing {
+	struct whylate_header header;
+	__u32 task;
+	__u32 by;
+	struct whylate_standing standing;
+	__u8 reserved[6];
+};
+
+struct whylate_cgroup {
+	struct whylate_header header;
+	__u32 task;
+	__u32 by;
+	char path[WHYLATE_PATH_LEN];
+};
+
+/* Sources of interrupts that are told apart within one stint; the time of others has no name. */
+#define WHYLATE_IRQ_SLOTS 6
+
+struct whylate_irq_slot {
+	__u64 ns;
+	__u64 name; /* kernel address of a device's */
+	__u32 count;
+	__u32 irq;
+	__u8 context;
+	__u8 source;
+	__u8 reserved[6];
+};
+
+/* Throttled tasks of one CPU that are watched for their return; others return unseen. */
+#define WHYLATE_THROTTLE_SLOTS 8
+
+/*
+ * One CPU's state; only programs on that CPU write it, but for `throttled`, by atomic operations.
+ * Cache line pairs, so that no two share one.
  */
 struct whylate_cpu {
 	__u64 attempts;
@@ -234,7 +320,9 @@ struct whylate_cpu {
 	__u32 irq;
 	__u8 irq_source;
 	__u8 softirq_vector;
-	__u16 reserved;
+	__u16 irq_slots_used;
+	struct whylate_irq_slot irq_slots[WHYLATE_IRQ_SLOTS];
+	__u64 throttled[WHYLATE_THROTTLE_SLOTS]; /* addresses of task_structs, or 0 */
 } __attribute__((aligned(128)));
 
 #define WHYLATE_ASSERT_SIZE(type, size) _Static_assert(sizeof(struct type) == (size), #type)
@@ -252,9 +340,16 @@ WHYLATE_ASSERT_SIZE(whylate_exit, 24);
 WHYLATE_ASSERT_SIZE(whylate_name, 48);
 WHYLATE_ASSERT_SIZE(whylate_timer_start, 32);
 WHYLATE_ASSERT_SIZE(whylate_timer_expire, 40);
-WHYLATE_ASSERT_SIZE(whylate_affinity, 56);
+WHYLATE_ASSERT_SIZE(whylate_affinity, 64);
 WHYLATE_ASSERT_SIZE(whylate_cpu_seed, 24);
 WHYLATE_ASSERT_SIZE(whylate_task_seed, 48);
-WHYLATE_ASSERT_SIZE(whylate_cpu, 128);
+WHYLATE_ASSERT_SIZE(whylate_irq_time, 40);
+WHYLATE_ASSERT_SIZE(whylate_stack, 24);
+WHYLATE_ASSERT_SIZE(whylate_work, 56);
+WHYLATE_ASSERT_SIZE(whylate_unthrottle, 72);
+WHYLATE_ASSERT_SIZE(whylate_new_standing, 32);
+WHYLATE_ASSERT_SIZE(whylate_cgroup, 152);
+WHYLATE_ASSERT_SIZE(whylate_irq_slot, 32);
+WHYLATE_ASSERT_SIZE(whylate_cpu, 384);
 
 #endif /* WHYLATE_BPF_SCHED_EVENT_H_ */

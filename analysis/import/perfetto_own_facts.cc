@@ -68,6 +68,12 @@ bool Complete(const GenericFact& fact, const SchedEvent& at, SwitchEvent* event)
     return ReadCpus(fact, &event->prev_allowed);
   } else if (fact.name == "next_allowed") {
     return ReadCpus(fact, &event->next_allowed);
+  } else if (fact.name == "preempt") {
+    event->preempt = number != 0;
+  } else if (fact.name == "iowait") {
+    event->prev_in_iowait = number != 0;
+  } else if (fact.name == "stack") {
+    event->stack = Int32(fact);
   } else {
     return ReadStanding("prev_", fact, &event->prev_standing) ||
            ReadStanding("next_", fact, &event->next_standing);
@@ -95,7 +101,9 @@ bool Complete(const GenericFact& fact, const SchedEvent&, WakingEvent* event) {
 }
 
 bool Complete(const GenericFact& fact, const SchedEvent&, WakeupEvent* event) {
-  return ReadStanding("", fact, &event->standing);
+  if (fact.name != "throttled") return ReadStanding("", fact, &event->standing);
+  event->throttled = Int32(fact) != 0;
+  return true;
 }
 
 bool Complete(const GenericFact&, const SchedEvent&, MigrateEvent*) { return false; }
@@ -142,6 +150,36 @@ int64_t Number(const std::vector<GenericFact>& facts, absl::string_view name) {
   return fact == nullptr ? 0 : fact->number.value_or(0);
 }
 
+std::optional<int64_t> MaybeNumber(const std::vector<GenericFact>& facts, absl::string_view name) {
+  const GenericFact* fact = FindGeneric(facts, name);
+  return fact == nullptr ? std::nullopt : fact->number;
+}
+
+std::string Text(const std::vector<GenericFact>& facts, absl::string_view name) {
+  const GenericFact* fact = FindGeneric(facts, name);
+  return fact == nullptr ? std::string() : perfetto::BytesOfAscii(fact->text);
+}
+
+std::optional<Tid> Caller(const std::vector<GenericFact>& facts) {
+  const std::optional<int64_t> by = MaybeNumber(facts, "by");
+  if (!by) return std::nullopt;
+  return Tid{static_cast<int32_t>(*by)};
+}
+
+std::optional<SchedEventBody> InterruptTime(const std::vector<GenericFact>& facts) {
+  const GenericFact* word = FindGeneric(facts, "context");
+  const std::optional<WakerContext> context =
+      word == nullptr ? std::nullopt : perfetto::WakerContextOf(word->text);
+  if (!context) return std::nullopt;
+  InterruptTimeEvent event;
+  event.context = *context;
+  if (const GenericFact* irq = FindGeneric(facts, "irq")) event.irq = Int32(*irq);
+  event.source_name = Text(facts, "source");
+  event.ns = Number(facts, "ns");
+  event.count = static_cast<uint32_t>(Number(facts, "count"));
+  return event;
+}
+
 TaskStanding FullStanding(const std::vector<GenericFact>& facts) {
   TaskStanding standing;
   for (const GenericFact& fact : facts) ReadStanding("", fact, &standing);
@@ -184,7 +222,17 @@ std::optional<SchedEventBody> StandaloneEvent(absl::string_view name,
   if (name == perfetto::kTimerExpire) {
     return TimerExpireEvent{tid, Number(facts, "expires_ns"), Number(facts, "now_ns")};
   }
-  if (name == perfetto::kAffinity) return AffinityEvent{tid, cpus.value_or(CpuSet())};
+  if (name == perfetto::kAffinity) {
+    return AffinityEvent{tid, cpus.value_or(CpuSet()), Caller(facts)};
+  }
+  if (name == perfetto::kStanding) return StandingEvent{tid, FullStanding(facts), Caller(facts)};
+  if (name == perfetto::kCgroup) return CgroupEvent{tid, Text(facts, "path"), Caller(facts)};
+  if (name == perfetto::kUnthrottle) {
+    return UnthrottleEvent{tid, Text(facts, "group"), MaybeNumber(facts, "quota_ns"),
+                           MaybeNumber(facts, "period_ns")};
+  }
+  if (name == perfetto::kInterruptTime) return InterruptTime(facts);
+  if (name == perfetto::kWork) return WorkEvent{tid, Text(facts, "work")};
   if (name == perfetto::kCpuSeed) return CpuSeedEvent{tid, FullStanding(facts)};
   if (name == perfetto::kTaskSeed) {
     return TaskSeedEvent{tid, Number(facts, "on_rq") != 0,

@@ -23,12 +23,15 @@ std::string BytesField(const Annotations& annotations, absl::string_view name) {
   return perfetto::BytesOfAscii(TextOf(annotations, name));
 }
 
-std::vector<std::string> TextsOf(const Annotations& annotations, absl::string_view name) {
+std::vector<std::string> TextsIn(const Annotation& array) {
   std::vector<std::string> texts;
-  const Annotation* array = Find(annotations, name);
-  if (array == nullptr) return texts;
-  for (const Annotation& text : array->children) texts.push_back(perfetto::BytesOfAscii(text.text));
+  for (const Annotation& text : array.children) texts.push_back(perfetto::BytesOfAscii(text.text));
   return texts;
+}
+
+std::vector<std::string> TextsOf(const Annotations& annotations, absl::string_view name) {
+  const Annotation* array = Find(annotations, name);
+  return array == nullptr ? std::vector<std::string>() : TextsIn(*array);
 }
 
 absl::Status ReadAllowed(const Annotations& annotations, absl::string_view name,
@@ -116,6 +119,9 @@ absl::Status ReadOwnHead(const Annotations& annotations, Recording* recording, O
     recording->trace = ReadTrace(trace->children);
   }
   RETURN_IF_ERROR(ReadMachine(annotations, recording));
+  if (const Annotation* stacks = Find(annotations, perfetto::kStacks)) {
+    for (const Annotation& stack : stacks->children) recording->stacks.push_back(TextsIn(stack));
+  }
   counts->frames = CountOf(annotations, perfetto::kFrameCount);
   counts->losses = CountOf(annotations, perfetto::kLossCount);
   counts->omitted = CountOf(annotations, perfetto::kOmittedCount);

@@ -236,11 +236,13 @@ struct DebugAnnotation {
 //              what the CPU has lost in all, where changed since its switch before; without a
 //              value: no longer known
 //   prev_allowed, next_allowed   CPUs, as a list
+//   preempt, iowait   0 or 1
+//   stack      index in the recording's whylate_stacks
 inline constexpr char kSwitchFacts[] = "whylate_switch";
 // whylate_waking, after sched_waking: context (where not "task"), irq, source, on_rq, on_cpu,
 // allowed
 inline constexpr char kWakingFacts[] = "whylate_waking";
-// whylate_wakeup, after sched_wakeup and sched_wakeup_new: class, rt, nice
+// whylate_wakeup, after sched_wakeup and sched_wakeup_new: class, rt, nice, throttled
 inline constexpr char kWakeupFacts[] = "whylate_wakeup";
 // whylate_migrate, after sched_migrate_task; whylate_exit, after sched_process_exit
 inline constexpr char kMigrateFacts[] = "whylate_migrate";
@@ -260,8 +262,18 @@ inline constexpr char kHiddenSwitch[] = "whylate_hidden_switch";
 inline constexpr char kTimerStart[] = "whylate_timer_start";
 // tid, expires_ns, now_ns: the timer of its sleep fires
 inline constexpr char kTimerExpire[] = "whylate_timer_expire";
-// tid, allowed
+// tid, allowed, by: sched_setaffinity() on a watched task, and the tid of who called it
 inline constexpr char kAffinity[] = "whylate_affinity";
+// tid, class, rt, nice, by: a watched task gets another policy or priority
+inline constexpr char kStanding[] = "whylate_standing";
+// tid, path, by: a watched task is moved to another cgroup
+inline constexpr char kCgroup[] = "whylate_cgroup";
+// tid, group, quota_ns, period_ns: a throttled task is queued again
+inline constexpr char kUnthrottle[] = "whylate_unthrottle";
+// context, irq, source, ns, count: time that interrupts took, before the switch that ends a stint
+inline constexpr char kInterruptTime[] = "whylate_interrupt_time";
+// tid, work: what a worker of the kernel worked on when it left its CPU
+inline constexpr char kWork[] = "whylate_work";
 // tid, class, rt, nice: what ran on this CPU when the recording began
 inline constexpr char kCpuSeed[] = "whylate_cpu_seed";
 // tid, on_rq, cpu, class, rt, nice, allowed: a task that was there when the recording began
@@ -295,6 +307,8 @@ inline constexpr char kEndNs[] = "whylate_end_ns";
 inline constexpr char kTrace[] = "whylate_trace";
 inline constexpr char kRoles[] = "whylate_roles";  // of {tgid, kind, load}
 inline constexpr char kCpus[] = "whylate_cpus";    // of {cpu, online, isolated}
+// Array of arrays: functions, innermost first.
+inline constexpr char kStacks[] = "whylate_stacks";
 // How many of each the file has when it is whole.
 inline constexpr char kFrameCount[] = "whylate_frames";
 inline constexpr char kLossCount[] = "whylate_losses";

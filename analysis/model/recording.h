@@ -93,6 +93,8 @@ struct Recording {
   std::vector<OmittedInterval> omitted;
   std::vector<RoleAssignment> roles;
   std::vector<CpuDescription> cpus;
+  // Kernel stacks by function names, innermost first: where sleeps began (SwitchEvent::stack).
+  std::vector<std::vector<std::string>> stacks;
 };
 
 // Whether its times can be subtracted from each other, and are in the order that they must have: what

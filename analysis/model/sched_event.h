@@ -82,6 +82,10 @@ struct SwitchEvent {
   // Affinity, read where the task is watched.
   std::optional<CpuSet> prev_allowed;
   std::optional<CpuSet> next_allowed;
+  std::optional<bool> preempt;         // the tracepoint's argument: prev did not ask for it
+  std::optional<bool> prev_in_iowait;  // task_struct.in_iowait: prev waits for input or output
+  // Where the sleep of a watched prev began in the kernel: index in Recording::stacks.
+  std::optional<int32_t> stack;
   friend bool operator==(const SwitchEvent&, const SwitchEvent&) = default;
 };
 
@@ -105,6 +109,9 @@ struct WakeupEvent {
   CpuId target;
   bool is_new = false;
   TaskStanding standing;
+  // Queued in name only: its group has no bandwidth left (before 6.18, where such a task does not
+  // first run into the throttle).
+  bool throttled = false;
   friend bool operator==(const WakeupEvent&, const WakeupEvent&) = default;
 };
 
@@ -153,9 +160,11 @@ struct TimerExpireEvent {
   friend bool operator==(const TimerExpireEvent&, const TimerExpireEvent&) = default;
 };
 
+// sched_setaffinity() on a watched task returned.
 struct AffinityEvent {
   Tid task;
   CpuSet allowed;
+  std::optional<Tid> by;  // who called it
   friend bool operator==(const AffinityEvent&, const AffinityEvent&) = default;
 };
 
@@ -176,9 +185,56 @@ struct TaskSeedEvent {
   friend bool operator==(const TaskSeedEvent&, const TaskSeedEvent&) = default;
 };
 
+// The CFS bandwidth controller lets a throttled task go on: it is queued on SchedEvent::cpu now. The
+// group is the one that had no bandwidth left, its quota per period; "" and unset: not known.
+struct UnthrottleEvent {
+  Tid task;
+  std::string group;  // its cgroup's own name, without the path: hostile
+  std::optional<int64_t> quota_ns;
+  std::optional<int64_t> period_ns;
+  friend bool operator==(const UnthrottleEvent&, const UnthrottleEvent&) = default;
+};
+
+// What one interrupt source took from the task on SchedEvent::cpu since the switch before. Those of
+// a stint stand directly before the switch that ends it, with its time; their sum is at most what
+// StolenTime says.
+struct InterruptTimeEvent {
+  WakerContext context = WakerContext::kUnknown;  // kHardIrq or kSoftIrq
+  std::optional<int32_t> irq;                     // of a device
+  std::string source_name;                        // as in WakingEvent
+  int64_t ns = 0;
+  uint32_t count = 0;
+  friend bool operator==(const InterruptTimeEvent&, const InterruptTimeEvent&) = default;
+};
+
+// A system call gave a watched task another policy or priority.
+struct StandingEvent {
+  Tid task;
+  TaskStanding standing;
+  std::optional<Tid> by;
+  friend bool operator==(const StandingEvent&, const StandingEvent&) = default;
+};
+
+// A watched task was moved to another cgroup (of any hierarchy).
+struct CgroupEvent {
+  Tid task;
+  std::string path;  // within its hierarchy: hostile
+  std::optional<Tid> by;
+  friend bool operator==(const CgroupEvent&, const CgroupEvent&) = default;
+};
+
+// What a worker of the kernel's workqueues last worked on when it left its CPU: the description that
+// the work gave it ("flush-254:0"), else the workqueue's name.
+struct WorkEvent {
+  Tid task;
+  std::string work;
+  friend bool operator==(const WorkEvent&, const WorkEvent&) = default;
+};
+
 using SchedEventBody = std::variant<SwitchEvent, WakingEvent, WakeupEvent, MigrateEvent, ForkEvent,
                                     ExitEvent, TaskNameEvent, TimerStartEvent, TimerExpireEvent,
-                                    AffinityEvent, CpuSeedEvent, TaskSeedEvent>;
+                                    AffinityEvent, CpuSeedEvent, TaskSeedEvent, UnthrottleEvent,
+                                    InterruptTimeEvent, StandingEvent, CgroupEvent, WorkEvent>;
 
 struct SchedEvent {
   int64_t time_ns = 0;

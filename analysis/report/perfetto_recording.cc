@@ -75,6 +75,17 @@ void AnnotateMachine(const Recording& recording, DebugAnnotations& annotations) 
   });
 }
 
+void AnnotateStacks(const Recording& recording, DebugAnnotations& annotations) {
+  if (recording.stacks.empty()) return;
+  annotations.Array(perfetto::kStacks, [&](DebugAnnotations& array) {
+    for (const std::vector<std::string>& stack : recording.stacks) {
+      array.Array("", [&](DebugAnnotations& functions) {
+        for (const std::string& name : stack) functions.Text("", perfetto::AsciiOfBytes(name));
+      });
+    }
+  });
+}
+
 void AnnotateRecording(const Recording& recording, DebugAnnotations& annotations) {
   annotations.Uint(perfetto::kFormat, perfetto::kFormatVersion);
   annotations.Text(perfetto::kWorkload, perfetto::AsciiOfBytes(recording.workload));
@@ -97,6 +108,7 @@ void AnnotateRecording(const Recording& recording, DebugAnnotations& annotations
   annotations.Int(perfetto::kEndNs, recording.end_ns);
   if (recording.trace) AnnotateTrace(*recording.trace, annotations);
   AnnotateMachine(recording, annotations);
+  AnnotateStacks(recording, annotations);
   annotations.Uint(perfetto::kFrameCount, recording.frames.frames.size());
   annotations.Uint(perfetto::kLossCount, recording.losses.size());
   annotations.Uint(perfetto::kOmittedCount, recording.omitted.size());

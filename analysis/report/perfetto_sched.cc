@@ -151,6 +151,10 @@ void SchedEventWriter::Forgotten(absl::string_view name) {
   AddText(field, perfetto::GenericField::kName, name);
 }
 
+void SchedEventWriter::Caller(const std::optional<Tid>& by) {
+  if (by) Fact("by", by->value);
+}
+
 void SchedEventWriter::FullStanding(absl::string_view prefix, const TaskStanding& standing) {
   Fact(absl::StrCat(prefix, "class"), perfetto::WordOf(standing.sched_class));
   if (standing.rt_priority) Fact(absl::StrCat(prefix, "rt"), *standing.rt_priority);
@@ -218,6 +222,9 @@ void SchedEventWriter::Write(const SwitchEvent& event) {
   Stolen("steal_ns", event.stolen.steal_ns, cpu_->stolen.steal_ns);
   Allowed("prev_allowed", event.prev_allowed);
   Allowed("next_allowed", event.next_allowed);
+  if (event.preempt) Fact("preempt", *event.preempt ? 1 : 0);
+  if (event.prev_in_iowait) Fact("iowait", *event.prev_in_iowait ? 1 : 0);
+  if (event.stack) Fact("stack", *event.stack);
   cpu_->current = event.prev;
   Generic(perfetto::kSwitchFacts, false);
   cpu_->current = event.next;
@@ -250,6 +257,7 @@ void SchedEventWriter::Write(const WakeupEvent& event) {
     message.add_int32(SchedWakeup::kTargetCpu, event.target.value);
   });
   Standing("", event.wakee, event.standing);
+  if (event.throttled) Fact("throttled", 1);
   Generic(perfetto::kWakeupFacts, false);
 }
 
@@ -319,6 +327,7 @@ void SchedEventWriter::Write(const TimerExpireEvent& event) {
 void SchedEventWriter::Write(const AffinityEvent& event) {
   Fact("tid", event.task.value);
   Fact("allowed", event.allowed.ToString());
+  Caller(event.by);
   Generic(perfetto::kAffinity, true);
 }
 
@@ -337,6 +346,43 @@ void SchedEventWriter::Write(const TaskSeedEvent& event) {
   FullStanding("", event.standing);
   Allowed("allowed", event.allowed);
   Generic(perfetto::kTaskSeed, true);
+}
+
+void SchedEventWriter::Write(const UnthrottleEvent& event) {
+  Fact("tid", event.task.value);
+  if (!event.group.empty()) Fact("group", perfetto::AsciiOfBytes(event.group));
+  if (event.quota_ns) Fact("quota_ns", *event.quota_ns);
+  if (event.period_ns) Fact("period_ns", *event.period_ns);
+  Generic(perfetto::kUnthrottle, true);
+}
+
+void SchedEventWriter::Write(const InterruptTimeEvent& event) {
+  Fact("context", perfetto::WordOf(event.context));
+  if (event.irq) Fact("irq", *event.irq);
+  if (!event.source_name.empty()) Fact("source", perfetto::AsciiOfBytes(event.source_name));
+  Fact("ns", event.ns);
+  Fact("count", static_cast<int64_t>(event.count));
+  Generic(perfetto::kInterruptTime, true);
+}
+
+void SchedEventWriter::Write(const StandingEvent& event) {
+  Fact("tid", event.task.value);
+  FullStanding("", event.standing);
+  Caller(event.by);
+  Generic(perfetto::kStanding, true);
+}
+
+void SchedEventWriter::Write(const CgroupEvent& event) {
+  Fact("tid", event.task.value);
+  if (!event.path.empty()) Fact("path", perfetto::AsciiOfBytes(event.path));
+  Caller(event.by);
+  Generic(perfetto::kCgroup, true);
+}
+
+void SchedEventWriter::Write(const WorkEvent& event) {
+  Fact("tid", event.task.value);
+  if (!event.work.empty()) Fact("work", perfetto::AsciiOfBytes(event.work));
+  Generic(perfetto::kWork, true);
 }
 
 }  // namespace whylate

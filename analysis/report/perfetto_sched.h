@@ -66,6 +66,11 @@ class SchedEventWriter {
   void Write(const AffinityEvent& event);
   void Write(const CpuSeedEvent& event);
   void Write(const TaskSeedEvent& event);
+  void Write(const UnthrottleEvent& event);
+  void Write(const InterruptTimeEvent& event);
+  void Write(const StandingEvent& event);
+  void Write(const CgroupEvent& event);
+  void Write(const WorkEvent& event);
 
   // A switch that has no record, so that other tools don't see `prev` on the CPU for ever.
   void HiddenSwitch(int64_t time_ns, Tid prev, Tid next);
@@ -77,6 +82,7 @@ class SchedEventWriter {
   void Fact(absl::string_view name, int64_t value);
   void Fact(absl::string_view name, absl::string_view value);
   void Forgotten(absl::string_view name);
+  void Caller(const std::optional<Tid>& by);
   void Standing(absl::string_view prefix, Tid tid, const TaskStanding& standing);
   void FullStanding(absl::string_view prefix, const TaskStanding& standing);
   void Allowed(absl::string_view name, const std::optional<CpuSet>& allowed);

@@ -37,6 +37,14 @@ TaskTable::TaskTable(const std::vector<const SchedEvent*>& events) {
       Touch(cpu_seed->current, i);
     } else if (const auto* task_seed = std::get_if<TaskSeedEvent>(&body)) {
       Touch(task_seed->task, i);
+    } else if (const auto* unthrottle = std::get_if<UnthrottleEvent>(&body)) {
+      Touch(unthrottle->task, i);
+    } else if (const auto* standing = std::get_if<StandingEvent>(&body)) {
+      Touch(standing->task, i);
+    } else if (const auto* cgroup = std::get_if<CgroupEvent>(&body)) {
+      Touch(cgroup->task, i);
+    } else if (const auto* work = std::get_if<WorkEvent>(&body)) {
+      tasks_[static_cast<size_t>(Touch(work->task, i))].works.emplace_back(time_ns, work->work);
     }
   }
 }
@@ -132,6 +140,13 @@ absl::string_view TaskTable::NameAt(TaskIndex task, int64_t time_ns) const {
   auto after = std::partition_point(names.begin(), names.end(),
                                     [&](const auto& name) { return name.first <= time_ns; });
   return after == names.begin() ? names.front().second : std::prev(after)->second;
+}
+
+absl::string_view TaskTable::WorkAt(TaskIndex task, int64_t time_ns) const {
+  const auto& works = info(task).works;
+  auto until = std::partition_point(works.begin(), works.end(),
+                                    [&](const auto& work) { return work.first < time_ns; });
+  return until == works.end() ? absl::string_view() : absl::string_view(until->second);
 }
 
 }  // namespace whylate

@@ -34,6 +34,7 @@ struct TaskInfo {
   TaskIndex parent = kNoTask;  // by fork, where that was recorded
   bool is_kernel_thread = false;
   std::vector<std::pair<int64_t, std::string>> names;  // from when on, in order
+  std::vector<std::pair<int64_t, std::string>> works;  // until when, in order: see WorkEvent
 };
 
 class TaskTable {
@@ -50,6 +51,8 @@ class TaskTable {
   const TaskInfo& info(TaskIndex task) const { return tasks_[static_cast<size_t>(task)]; }
   // The name in force then; before the first binding, the first one; "" where it never had any.
   absl::string_view NameAt(TaskIndex task, int64_t time_ns) const;
+  // What a worker of the kernel worked on then; "" where that is not known, or it is none.
+  absl::string_view WorkAt(TaskIndex task, int64_t time_ns) const;
 
  private:
   struct Life {

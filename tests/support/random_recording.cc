@@ -38,6 +38,8 @@ class Maker {
       recording.omitted.push_back({Int64(), Int64()});
       recording.roles.push_back({Tgid{Int32()}, {static_cast<RoleKind>(Below(7)), Name()}});
       recording.cpus.push_back({Cpu(), Chance(), Chance()});
+      recording.stacks.emplace_back();
+      for (uint64_t j = Below(4); j > 0; --j) recording.stacks.back().push_back(Name());
     }
     return recording;
   }
@@ -75,6 +77,7 @@ class Maker {
   std::optional<bool> MaybeBool() {
     return Chance() ? std::optional<bool>(Chance()) : std::nullopt;
   }
+  std::optional<Tid> MaybeTask() { return Chance() ? std::optional<Tid>(Task()) : std::nullopt; }
   CpuSet Set() {
     CpuSet set;
     for (uint64_t i = Below(4); i > 0; --i) set.Add(Cpu());
@@ -117,13 +120,16 @@ class Maker {
                            MaybeInt64(),
                            StolenTime{MaybeInt64(), MaybeInt64(), MaybeInt64()},
                            Allowed(),
-                           Allowed()};
+                           Allowed(),
+                           MaybeBool(),
+                           MaybeBool(),
+                           MaybeInt32()};
       case 1:
         return WakingEvent{Task(),       Task(),   static_cast<WakerContext>(Below(5)),
                            MaybeInt32(), Name(),   MaybeBool(),
                            MaybeBool(),  Allowed()};
       case 2:
-        return WakeupEvent{Task(), Cpu(), Chance(), Standing()};
+        return WakeupEvent{Task(), Cpu(), Chance(), Standing(), Chance()};
       case 3:
         return MigrateEvent{Task(), Cpu(), Cpu()};
       case 4:
@@ -138,11 +144,22 @@ class Maker {
       case 8:
         return TimerExpireEvent{Task(), Int64(), Int64()};
       case 9:
-        return AffinityEvent{Task(), Set()};
+        return AffinityEvent{Task(), Set(), MaybeTask()};
       case 10:
         return CpuSeedEvent{Task(), Standing()};
-      default:
+      case 11:
         return TaskSeedEvent{Task(), Chance(), Cpu(), Standing(), Allowed()};
+      case 12:
+        return UnthrottleEvent{Task(), Name(), MaybeInt64(), MaybeInt64()};
+      case 13:
+        return InterruptTimeEvent{static_cast<WakerContext>(Below(5)), MaybeInt32(), Name(),
+                                  Int64(), static_cast<uint32_t>(Word())};
+      case 14:
+        return StandingEvent{Task(), Standing(), MaybeTask()};
+      case 15:
+        return CgroupEvent{Task(), Name(), MaybeTask()};
+      default:
+        return WorkEvent{Task(), Name()};
     }
   }
 

@@ -127,7 +127,7 @@ TraceBuilder& TraceBuilder::Fork(int64_t time, int32_t cpu, int32_t parent, int3
 
 TraceBuilder& TraceBuilder::Affinity(int64_t time, int32_t cpu, int32_t task,
                                      std::initializer_list<int32_t> cpus) {
-  return Add(time, cpu, AffinityEvent{Tid{task}, Cpus(cpus)});
+  return Add(time, cpu, AffinityEvent{Tid{task}, Cpus(cpus), std::nullopt});
 }
 
 TraceBuilder& TraceBuilder::TimerStart(int64_t time, int32_t cpu, int32_t task, int64_t expires,

@@ -152,7 +152,7 @@ class Machine {
       if (SimTask* task = AnyIn(Sim::kRunning)) WakeRunning(task);
     } else if (roll < 96) {
       allowed_ = RandomMask();
-      Emit(0, AffinityEvent{Tid{kGeneratedTask}, allowed_});
+      Emit(0, AffinityEvent{Tid{kGeneratedTask}, allowed_, std::nullopt});
     } else {
       if (SimTask* task = AnyIn(Sim::kGone)) Reuse(task);
     }

@@ -57,6 +57,7 @@ absl::StatusOr<ObserverCost> CellTrace::Finish(Recording& recording) {
   recording.losses = std::move(capture.losses);
   recording.omitted = std::move(capture.omitted);
   recording.cpus = std::move(capture.cpus);
+  recording.stacks = std::move(capture.stacks);
   ObserverCost cost;
   cost.wall_ns = capture.end_ns - capture.begin_ns;
   cost.bpf_run_ns = capture.cost.bpf_run_ns;

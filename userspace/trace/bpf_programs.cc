@@ -270,6 +270,26 @@ std::map<int32_t, std::string> BpfPrograms::ReadIrqNames() const {
   return names;
 }
 
+std::map<uint32_t, std::vector<uint64_t>> BpfPrograms::ReadStacks() const {
+  std::map<uint32_t, std::vector<uint64_t>> stacks;
+  const int map = bpf_map__fd(state_->skeleton->maps.stacks);
+  uint32_t stack = 0;
+  uint32_t* previous = nullptr;
+  uint32_t next = 0;
+  while (bpf_map_get_next_key(map, previous, &next) == 0) {
+    uint64_t addresses[WHYLATE_STACK_DEPTH] = {};
+    if (bpf_map_lookup_elem(map, &next, addresses) == 0) {
+      std::vector<uint64_t>& frames = stacks[next];
+      for (const uint64_t address : addresses) {
+        if (address != 0) frames.push_back(address);
+      }
+    }
+    stack = next;
+    previous = &stack;
+  }
+  return stacks;
+}
+
 bool BpfPrograms::has_irq_times() const {
   return bpf_program__autoload(state_->skeleton->progs.on_irq_handler_exit) &&
          bpf_program__autoload(state_->skeleton->progs.on_softirq_exit);

@@ -64,6 +64,8 @@ class BpfPrograms {
 
   Counters ReadCounters() const;
   std::map<int32_t, std::string> ReadIrqNames() const;
+  // Addresses in the kernel, innermost first, by the number that records have for them.
+  std::map<uint32_t, std::vector<uint64_t>> ReadStacks() const;
   bool has_irq_times() const;
   uint32_t abi_version() const;
   int32_t possible_cpus() const;

@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,12 +34,14 @@
 #include "userspace/platform/clock.h"
 #include "userspace/platform/errno_status.h"
 #include "userspace/platform/files.h"
+#include "userspace/platform/kernel_symbols.h"
 #include "userspace/platform/process.h"
 #include "userspace/platform/unique_fd.h"
 #include "userspace/platform/virtualization.h"
 #include "userspace/trace/bpf_programs.h"
 #include "userspace/trace/capture_builder.h"
 #include "userspace/trace/record_store.h"
+#include "userspace/trace/sleep_stacks.h"
 #include "userspace/trace/wire_decoder.h"
 
 namespace whylate {
@@ -74,6 +77,13 @@ std::vector<CpuDescription> DescribeCpus(int32_t possible_cpus) {
 bool ExtTakesFair() {
   return ReadFileLine("/sys/kernel/sched_ext/state").value_or("") == "enabled" &&
          ReadFileLine("/sys/kernel/sched_ext/switch_all").value_or("") == "1";
+}
+
+// The kernel's names are read only where there is a stack to name.
+SleepStacks ReadSleepStacks(const BpfPrograms& programs) {
+  const std::map<uint32_t, std::vector<uint64_t>> stacks = programs.ReadStacks();
+  if (stacks.empty()) return {};
+  return NameSleepStacks(stacks, KernelSymbols::Parse(ReadFile("/proc/kallsyms").value_or("")));
 }
 
 // Whether a steal of 0 means that nothing was stolen: the kernel counts, and the host tells. The
@@ -219,6 +229,8 @@ absl::StatusOr<Capture> BpfSource::Stop(const KeepEvents& keep) {
   input.decoder.has_irq_times = programs_->has_irq_times();
   input.decoder.ext_takes_fair = ExtTakesFair();
   input.decoder.irq_names = programs_->ReadIrqNames();
+  SleepStacks stacks = ReadSleepStacks(*programs_);
+  input.decoder.stacks = std::move(stacks.index_of);
   ASSIGN_OR_RETURN(BuiltCapture built, BuildCapture(*store_, input));
 
   Capture capture;
@@ -233,6 +245,7 @@ absl::StatusOr<Capture> BpfSource::Stop(const KeepEvents& keep) {
   capture.events = std::move(built.events);
   capture.losses = std::move(built.losses);
   capture.omitted = std::move(built.omitted);
+  capture.stacks = std::move(stacks.names);
   capture.cpus = DescribeCpus(programs_->possible_cpus());
   capture.buffer_bytes = programs_->buffer_bytes();
   capture.captured_bytes = store_->size_bytes();

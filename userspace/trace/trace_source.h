@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -86,8 +87,9 @@ struct Capture {
   std::vector<OmittedInterval> omitted;  // what Stop was told not to keep
   TraceCost cost;
   std::vector<CpuDescription> cpus;
-  int64_t buffer_bytes = 0;    // the real size
-  int64_t captured_bytes = 0;  // of all events, in memory, before any was dropped
+  std::vector<std::vector<std::string>> stacks;  // Recording::stacks
+  int64_t buffer_bytes = 0;                      // the real size
+  int64_t captured_bytes = 0;                    // of all events, in memory, before any was dropped
 };
 
 class TraceSource {

@@ -43,6 +43,12 @@ constexpr TypeRow kTypes[] = {
     {sizeof(whylate_affinity), WireKind::kWindowed},
     {sizeof(whylate_cpu_seed), WireKind::kAlways},
     {sizeof(whylate_task_seed), WireKind::kAlways},
+    {sizeof(whylate_irq_time), WireKind::kWindowed},
+    {sizeof(whylate_stack), WireKind::kWindowed},
+    {sizeof(whylate_work), WireKind::kWindowed},
+    {sizeof(whylate_unthrottle), WireKind::kWindowed},
+    {sizeof(whylate_new_standing), WireKind::kAlways},
+    {sizeof(whylate_cgroup), WireKind::kAlways},
 };
 static_assert(sizeof(kTypes) / sizeof(kTypes[0]) == WHYLATE_TYPE_END);
 
@@ -70,7 +76,8 @@ Tid ToTid(uint32_t tid) { return Tid{static_cast<int32_t>(tid)}; }
 Tgid ToTgid(uint32_t tgid) { return Tgid{static_cast<int32_t>(tgid)}; }
 
 // Kernel names end at a NUL, or fill their field.
-std::string Name(const char (&name)[WHYLATE_NAME_LEN]) {
+template <size_t kSize>
+std::string Name(const char (&name)[kSize]) {
   return std::string(name, strnlen(name, sizeof(name)));
 }
 
@@ -80,6 +87,23 @@ std::optional<int64_t> TimeBefore(int64_t time_ns, uint32_t ago_ns) {
 }
 
 uint64_t Join(uint32_t low, uint8_t high) { return low | (static_cast<uint64_t>(high) << 32); }
+
+WakerContext ToContext(uint8_t context) {
+  switch (context) {
+    case WHYLATE_IN_TASK:
+      return WakerContext::kTask;
+    case WHYLATE_IN_IRQ:
+      return WakerContext::kHardIrq;
+    case WHYLATE_IN_SOFTIRQ:
+      return WakerContext::kSoftIrq;
+    default:
+      return WakerContext::kUnknown;
+  }
+}
+
+bool IsDevice(uint8_t context, uint8_t source) {
+  return context == WHYLATE_IN_IRQ && source == WHYLATE_IRQ_DEVICE;
+}
 
 // The order is that of the definition of SwitchOut. A delayed dequeue leaves the task on the queue
 // although it sleeps; a throttled one has been dequeued although it does not.
@@ -115,6 +139,11 @@ absl::StatusOr<WireHeader> PeekHeader(absl::Span<const uint8_t> record) {
   if (record.size() != size_bytes) {
     return absl::DataLossError(absl::StrCat("a record of type ", header.type, " has ",
                                             record.size(), " bytes, not ", size_bytes));
+  }
+  // The kernel's clock starts at 0; sums and differences of such times cannot overflow.
+  constexpr uint64_t kLastTimeNs = uint64_t{1} << 62;
+  if (header.time_ns >= kLastTimeNs) {
+    return absl::DataLossError(absl::StrCat("a record has the time ", header.time_ns, " ns"));
   }
   WireHeader result;
   result.time_ns = static_cast<int64_t>(header.time_ns);
@@ -189,6 +218,8 @@ void WireDecoder::DecodeSwitch(absl::Span<const uint8_t> record, SchedEvent* eve
   body.prev_standing = Standing(body.prev.value, wire.prev_standing);
   body.next_standing = Standing(body.next.value, wire.next_standing);
   body.next_by_dl_server = (wire.bits & WHYLATE_NEXT_DL_SERVER) != 0;
+  body.preempt = (wire.bits & WHYLATE_PREEMPT) != 0;
+  body.prev_in_iowait = (wire.bits & WHYLATE_PREV_IOWAIT) != 0;
   body.prev_arrival_ns = TimeBefore(event->time_ns, wire.prev_arrival_ago_ns);
   body.next_queued_ns = TimeBefore(event->time_ns, wire.next_queued_ago_ns);
   if (options_.has_irq_times) {
@@ -201,6 +232,18 @@ void WireDecoder::DecodeSwitch(absl::Span<const uint8_t> record, SchedEvent* eve
   event->body = std::move(body);
 }
 
+std::string WireDecoder::SourceName(uint8_t context, uint8_t source, uint32_t irq) const {
+  if (IsDevice(context, source)) {
+    const auto name = options_.irq_names.find(static_cast<int32_t>(irq));
+    return name == options_.irq_names.end() ? "" : name->second;
+  }
+  if (context == WHYLATE_IN_IRQ && source < WHYLATE_IRQ_SOURCE_END) return kIrqSourceNames[source];
+  if (context == WHYLATE_IN_SOFTIRQ && source < sizeof(kSoftirqNames) / sizeof(kSoftirqNames[0])) {
+    return kSoftirqNames[source];
+  }
+  return "";
+}
+
 void WireDecoder::DecodeWaking(absl::Span<const uint8_t> record, SchedEvent* event) {
   const auto wire = As<whylate_waking>(record);
   WakingEvent body;
@@ -208,28 +251,9 @@ void WireDecoder::DecodeWaking(absl::Span<const uint8_t> record, SchedEvent* eve
   body.waker = ToTid(wire.waker);
   body.wakee_on_rq = (wire.bits & WHYLATE_WAKEE_ON_RQ) != 0;
   body.wakee_on_cpu = (wire.bits & WHYLATE_WAKEE_ON_CPU) != 0;
-  switch (wire.context) {
-    case WHYLATE_IN_TASK:
-      body.context = WakerContext::kTask;
-      break;
-    case WHYLATE_IN_IRQ:
-      body.context = WakerContext::kHardIrq;
-      if (wire.source < WHYLATE_IRQ_SOURCE_END) body.source_name = kIrqSourceNames[wire.source];
-      if (wire.source == WHYLATE_IRQ_DEVICE) {
-        body.irq = static_cast<int32_t>(wire.irq);
-        auto name = options_.irq_names.find(*body.irq);
-        if (name != options_.irq_names.end()) body.source_name = name->second;
-      }
-      break;
-    case WHYLATE_IN_SOFTIRQ:
-      body.context = WakerContext::kSoftIrq;
-      if (wire.source < sizeof(kSoftirqNames) / sizeof(kSoftirqNames[0])) {
-        body.source_name = kSoftirqNames[wire.source];
-      }
-      break;
-    default:
-      body.context = WakerContext::kUnknown;
-  }
+  body.context = ToContext(wire.context);
+  body.source_name = SourceName(wire.context, wire.source, wire.irq);
+  if (IsDevice(wire.context, wire.source)) body.irq = static_cast<int32_t>(wire.irq);
   event->body = std::move(body);
 }
 
@@ -253,7 +277,7 @@ void WireDecoder::DecodeAffinity(absl::Span<const uint8_t> record, SchedEvent ev
   CpuSet mask = std::exchange(cpu.mask, CpuSet());
   const Tid task = ToTid(wire.task);
   if (wire.kind == WHYLATE_AFFINITY_SET) {
-    event.body = AffinityEvent{task, std::move(mask)};
+    event.body = AffinityEvent{task, std::move(mask), ToTid(wire.by)};
     events->push_back(std::move(event));
     return;
   }
@@ -280,7 +304,8 @@ bool WireDecoder::DecodeTask(absl::Span<const uint8_t> record, SchedEvent* event
       const auto wire = As<whylate_wakeup>(record);
       const Tid wakee = ToTid(wire.wakee);
       event->body = WakeupEvent{wakee, CpuId{wire.target}, wire.header.type == WHYLATE_WAKEUP_NEW,
-                                Standing(wakee.value, wire.standing)};
+                                Standing(wakee.value, wire.standing),
+                                (wire.header.flags & WHYLATE_WAKEE_THROTTLED) != 0};
       return true;
     }
     case WHYLATE_MIGRATE: {
@@ -311,6 +336,63 @@ bool WireDecoder::DecodeTask(absl::Span<const uint8_t> record, SchedEvent* event
     default:
       return false;
   }
+}
+
+bool WireDecoder::DecodeFact(absl::Span<const uint8_t> record, SchedEvent* event) const {
+  switch (As<whylate_header>(record).type) {
+    case WHYLATE_IRQ_TIME: {
+      const auto wire = As<whylate_irq_time>(record);
+      InterruptTimeEvent body;
+      body.context = ToContext(wire.context);
+      if (IsDevice(wire.context, wire.source)) body.irq = static_cast<int32_t>(wire.irq);
+      body.source_name = SourceName(wire.context, wire.source, wire.irq);
+      body.ns = static_cast<int64_t>(wire.ns);
+      body.count = wire.count;
+      event->body = std::move(body);
+      return true;
+    }
+    case WHYLATE_WORK: {
+      const auto wire = As<whylate_work>(record);
+      event->body = WorkEvent{ToTid(wire.task), Name(wire.work)};
+      return true;
+    }
+    case WHYLATE_UNTHROTTLE: {
+      const auto wire = As<whylate_unthrottle>(record);
+      UnthrottleEvent body{ToTid(wire.task), Name(wire.group), std::nullopt, std::nullopt};
+      if (wire.quota_ns != 0) {
+        body.quota_ns = static_cast<int64_t>(wire.quota_ns);
+        body.period_ns = static_cast<int64_t>(wire.period_ns);
+      }
+      event->body = std::move(body);
+      return true;
+    }
+    case WHYLATE_STANDING: {
+      const auto wire = As<whylate_new_standing>(record);
+      const Tid task = ToTid(wire.task);
+      event->body = StandingEvent{task, Standing(task.value, wire.standing), ToTid(wire.by)};
+      return true;
+    }
+    case WHYLATE_CGROUP: {
+      const auto wire = As<whylate_cgroup>(record);
+      event->body = CgroupEvent{ToTid(wire.task), Name(wire.path), ToTid(wire.by)};
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+void WireDecoder::DecodeStack(absl::Span<const uint8_t> record, const SchedEvent& event,
+                              std::vector<SchedEvent>* events) const {
+  const auto wire = As<whylate_stack>(record);
+  const auto cpu = cpus_.find(event.cpu.value);
+  const auto stack = options_.stacks.find(wire.stack);
+  if (stack == options_.stacks.end() || cpu == cpus_.end() || !cpu->second.has_event ||
+      cpu->second.event_time_ns != event.time_ns) {
+    return;  // its switch was lost or dropped
+  }
+  auto* switched = std::get_if<SwitchEvent>(&(*events)[cpu->second.event].body);
+  if (switched != nullptr && switched->prev == ToTid(wire.task)) switched->stack = stack->second;
 }
 
 bool WireDecoder::DecodeSeed(absl::Span<const uint8_t> record, SchedEvent* event,
@@ -359,11 +441,16 @@ absl::Status WireDecoder::Decode(absl::Span<const uint8_t> record, uint64_t sequ
     DecodeAffinity(record, std::move(event), events);
     return absl::OkStatus();
   }
+  if (header.type == WHYLATE_STACK) {
+    DecodeStack(record, event, events);
+    return absl::OkStatus();
+  }
   if (header.type == WHYLATE_SWITCH) {
     DecodeSwitch(record, &event);
   } else if (header.type == WHYLATE_WAKING) {
     DecodeWaking(record, &event);
-  } else if (!DecodeTask(record, &event) && !DecodeSeed(record, &event, events)) {
+  } else if (!DecodeTask(record, &event) && !DecodeFact(record, &event) &&
+             !DecodeSeed(record, &event, events)) {
     return absl::InternalError("a record type has a size, and no decoder");
   }
   if (header.flags & (WHYLATE_MASK_PREV | WHYLATE_MASK_NEXT)) {

@@ -55,6 +55,7 @@ struct WireDecoderOptions {
   // A sched_ext scheduler runs the fair class's tasks too (it is not in SCX_OPS_SWITCH_PARTIAL).
   bool ext_takes_fair = false;
   std::map<int32_t, std::string> irq_names;  // of device interrupts
+  std::map<uint32_t, int32_t> stacks;  // index in the recording's, by the programs' own number
 };
 
 class WireDecoder {
@@ -91,10 +92,15 @@ class WireDecoder {
   void DecodeWaking(absl::Span<const uint8_t> record, SchedEvent* event);
   // Bodies that take one assignment; false for the other types.
   bool DecodeTask(absl::Span<const uint8_t> record, SchedEvent* event) const;
+  bool DecodeFact(absl::Span<const uint8_t> record, SchedEvent* event) const;
   bool DecodeSeed(absl::Span<const uint8_t> record, SchedEvent* event,
                   std::vector<SchedEvent>* events) const;
   void DecodeAffinity(absl::Span<const uint8_t> record, SchedEvent event,
                       std::vector<SchedEvent>* events);
+  void DecodeStack(absl::Span<const uint8_t> record, const SchedEvent& event,
+                   std::vector<SchedEvent>* events) const;
+  // The name of an interrupt, by context and source as in whylate_waking.
+  std::string SourceName(uint8_t context, uint8_t source, uint32_t irq) const;
   TaskStanding Standing(int32_t tid, const whylate_standing& wire) const;
 
   WireDecoderOptions options_;

@@ -105,6 +105,11 @@ struct Rewrite {
     Change(&e->task);
     e->allowed = Changed(e->allowed);
   }
+  void Body(UnthrottleEvent* e) const { Change(&e->task); }
+  void Body(InterruptTimeEvent*) const {}
+  void Body(StandingEvent* e) const { Change(&e->task); }
+  void Body(CgroupEvent* e) const { Change(&e->task); }
+  void Body(WorkEvent* e) const { Change(&e->task); }
   void Body(CpuSeedEvent* e) const { Change(&e->current); }
   void Body(TaskSeedEvent* e) const {
     Change(&e->task);

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -65,6 +67,7 @@ class WireDecoderTest : public testing::Test {
     options.abi_version = WHYLATE_ABI_VERSION;
     options.possible_cpus = 4;
     options.irq_names = {{24, "virtio1-input.0"}};
+    options.stacks = {{700, 2}};
     return options;
   }
 
@@ -349,6 +352,109 @@ TEST_F(WireDecoderTest, SmallBodies) {
   EXPECT_EQ(Last<CpuSeedEvent>(), (CpuSeedEvent{Tid{0}, {SchedClass::kIdle, {}, {}}}));
 }
 
+TEST_F(WireDecoderTest, InterruptTimeIsNamedByItsSource) {
+  auto device = Record<whylate_irq_time>(WHYLATE_IRQ_TIME, 7);
+  device.ns = 1500;
+  device.count = 3;
+  device.irq = 24;
+  device.context = WHYLATE_IN_IRQ;
+  device.source = WHYLATE_IRQ_DEVICE;
+  Decode(device);
+  EXPECT_EQ(Last<InterruptTimeEvent>(),
+            (InterruptTimeEvent{WakerContext::kHardIrq, 24, "virtio1-input.0", 1500, 3}));
+  auto softirq = Record<whylate_irq_time>(WHYLATE_IRQ_TIME, 8);
+  softirq.ns = 9;
+  softirq.count = 1;
+  softirq.context = WHYLATE_IN_SOFTIRQ;
+  softirq.source = 3;
+  Decode(softirq);
+  EXPECT_EQ(Last<InterruptTimeEvent>(),
+            (InterruptTimeEvent{WakerContext::kSoftIrq, std::nullopt, "NET_RX", 9, 1}));
+}
+
+TEST_F(WireDecoderTest, StackGoesToTheSwitchThatBeganTheSleep) {
+  whylate_switch out = Switch(10, 2, 3);
+  out.header.flags = WHYLATE_MASK_PREV;
+  out.bits = WHYLATE_PREV_IOWAIT;
+  Decode(out);
+  auto stack = Record<whylate_stack>(WHYLATE_STACK, 10);
+  stack.task = 2;
+  stack.stack = 700;
+  Decode(stack);
+  EXPECT_EQ(Last<SwitchEvent>().stack, 2);
+  EXPECT_EQ(Last<SwitchEvent>().prev_in_iowait, true);
+  EXPECT_EQ(Last<SwitchEvent>().preempt, false);
+}
+
+TEST_F(WireDecoderTest, StackOfAnotherTaskOrTimeOrWithoutNamesIsDropped) {
+  whylate_switch out = Switch(10, 2, 3);
+  out.header.flags = WHYLATE_MASK_PREV;
+  Decode(out);
+  struct Case {
+    uint64_t time_ns;
+    uint32_t task, stack;
+  };
+  for (const Case& c : {Case{10, 5, 700}, Case{11, 2, 700}, Case{10, 2, 701}}) {
+    auto stack = Record<whylate_stack>(WHYLATE_STACK, c.time_ns);
+    stack.task = c.task;
+    stack.stack = c.stack;
+    Decode(stack);
+    EXPECT_FALSE(Last<SwitchEvent>().stack.has_value());
+  }
+}
+
+TEST_F(WireDecoderTest, Unthrottle) {
+  auto record = Record<whylate_unthrottle>(WHYLATE_UNTHROTTLE, 7);
+  record.task = 9;
+  Decode(record);
+  EXPECT_EQ(Last<UnthrottleEvent>(), (UnthrottleEvent{Tid{9}, "", std::nullopt, std::nullopt}));
+  record.quota_ns = 10;
+  record.period_ns = 50;
+  std::strcpy(record.group, "game");
+  Decode(record);
+  EXPECT_EQ(Last<UnthrottleEvent>(), (UnthrottleEvent{Tid{9}, "game", 10, 50}));
+}
+
+TEST_F(WireDecoderTest, ChangesOfAWatchedTask) {
+  auto standing = Record<whylate_new_standing>(WHYLATE_STANDING, 7);
+  standing.task = 9;
+  standing.by = 4;
+  standing.standing = {51, 1};
+  Decode(standing);
+  EXPECT_EQ(Last<StandingEvent>(),
+            (StandingEvent{Tid{9}, {SchedClass::kRealTime, 49, {}}, Tid{4}}));
+  auto cgroup = Record<whylate_cgroup>(WHYLATE_CGROUP, 8);
+  cgroup.task = 9;
+  cgroup.by = 4;
+  std::strcpy(cgroup.path, "/a/b");
+  Decode(cgroup);
+  EXPECT_EQ(Last<CgroupEvent>(), (CgroupEvent{Tid{9}, "/a/b", Tid{4}}));
+  auto affinity = Affinity(9, 9, 1, WHYLATE_AFFINITY_SET);
+  affinity.by = 4;
+  Decode(affinity);
+  EXPECT_EQ(Last<AffinityEvent>().by, Tid{4});
+}
+
+TEST_F(WireDecoderTest, WorkMayFillItsField) {
+  auto work = Record<whylate_work>(WHYLATE_WORK, 7);
+  work.task = 9;
+  std::memset(work.work, 'w', sizeof(work.work));
+  Decode(work);
+  EXPECT_EQ(Last<WorkEvent>(), (WorkEvent{Tid{9}, std::string(WHYLATE_WORK_LEN, 'w')}));
+}
+
+TEST_F(WireDecoderTest, WakeupOntoAThrottledQueue) {
+  auto wakeup = Record<whylate_wakeup>(WHYLATE_WAKEUP, 3);
+  wakeup.header.flags = WHYLATE_WAKEE_THROTTLED;
+  Decode(wakeup);
+  EXPECT_TRUE(Last<WakeupEvent>().throttled);
+}
+
+TEST_F(WireDecoderTest, TimesThatNoClockShowsAreRefused) {
+  const auto record = Record<whylate_exit>(WHYLATE_EXIT, uint64_t{1} << 63);
+  EXPECT_EQ(decoder_.Decode(ToBytes(record), 1, &events_).code(), absl::StatusCode::kDataLoss);
+}
+
 // Any bytes at all: a Status or an event, and no undefined behaviour.
 TEST_F(WireDecoderTest, ArbitraryBytesDoNoHarm) {
   uint32_t state = 1;
@@ -357,7 +463,7 @@ TEST_F(WireDecoderTest, ArbitraryBytesDoNoHarm) {
     Bytes bytes(next() >> 26);
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(next() >> 24);
     if (bytes.size() >= sizeof(whylate_header))
-      bytes[14] = static_cast<uint8_t>(next() >> 28);  // the type
+      bytes[14] = static_cast<uint8_t>(next() >> 27);  // the type
     decoder_.Decode(bytes, static_cast<uint64_t>(i), &events_).IgnoreError();
   }
 }
