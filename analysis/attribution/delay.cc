@@ -96,8 +96,8 @@ int64_t FrameDelay::TotalNs() const {
   return total;
 }
 
-FrameDelay ChargeDelay(const Timeline& timeline, const Cast& cast, TaskIndex task,
-                       int64_t demand_ns, std::vector<WindowPart>* parts) {
+FrameDelay ChargeDelay(const Timeline& timeline, const Cast& cast, int64_t demand_ns,
+                       std::vector<WindowPart>* parts) {
   FrameDelay delay;
   ExcessRun running;
   for (WindowPart& part : *parts) {
@@ -105,11 +105,11 @@ FrameDelay ChargeDelay(const Timeline& timeline, const Cast& cast, TaskIndex tas
     const int64_t length_ns = segment.end_ns - segment.start_ns;
     if (segment.kind == SegmentKind::kRunning) {
       delay.ran_ns += length_ns;
-      AddStolen(timeline, task, &segment);
+      AddStolen(timeline, part.task, &segment);
       running.Add(&segment);
     } else if (segment.kind == SegmentKind::kRunqueueWait ||
                segment.kind == SegmentKind::kPreempted) {
-      ChargeWait(segment, AnalyzeWait(timeline, cast, task, &part), &delay);
+      ChargeWait(segment, AnalyzeWait(timeline, cast, part.task, &part), &delay);
     } else {
       delay.charges.push_back(
           {part.subject, segment.kind, std::nullopt, segment.start_ns, length_ns});

@@ -44,8 +44,8 @@ struct FrameDelay {
 // Analyzes the waits among `parts` and the stolen time of running, completes their segments and
 // charges everything. Running beyond `demand_ns` goes to what was taken by nmi, irq, softirq and
 // steal in that order, each capped by what is left, the rest to the thread itself ("slow").
-FrameDelay ChargeDelay(const Timeline& timeline, const Cast& cast, TaskIndex task,
-                       int64_t demand_ns, std::vector<WindowPart>* parts);
+FrameDelay ChargeDelay(const Timeline& timeline, const Cast& cast, int64_t demand_ns,
+                       std::vector<WindowPart>* parts);
 
 }  // namespace whylate
 

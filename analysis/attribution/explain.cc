@@ -10,6 +10,7 @@
 #include "analysis/attribution/cast.h"
 #include "analysis/attribution/counterfactual.h"
 #include "analysis/attribution/frame_explainer.h"
+#include "analysis/attribution/stages.h"
 #include "analysis/attribution/totals.h"
 #include "analysis/attribution/window.h"
 #include "analysis/timeline/timeline.h"
@@ -39,10 +40,11 @@ class Explainer {
     Explanation explanation;
     const CellFrames& frames = recording_.frames;
     std::optional<Previous> previous;
-    for (const Frame& frame : frames.frames) {
+    for (size_t i = 0; i < frames.frames.size(); ++i) {
+      const Frame& frame = frames.frames[i];
       std::optional<Verdict> verdict;
       if (frames.IsLate(frame)) {
-        Miss miss = ExplainFrame(frame, previous);
+        Miss miss = ExplainFrame(i, previous);
         verdict = miss.verdict;
         explanation.misses.push_back(std::move(miss));
       }
@@ -55,13 +57,15 @@ class Explainer {
   }
 
  private:
-  Miss ExplainFrame(const Frame& frame, const std::optional<Previous>& previous) {
+  Miss ExplainFrame(size_t index, const std::optional<Previous>& previous) {
+    const Frame& frame = recording_.frames.frames[index];
     Miss miss;
     miss.frame = frame;
     miss.deadline_ns = recording_.frames.DeadlineNs(frame.index);
     miss.dropped = recording_.frames.SkippedReleases(frame);
     FrameQuestion question;
     question.task = timeline_.TaskAt(recording_.watched, frame.completion_ns);
+    question.turns = StageTurns(timeline_, recording_.frames, index);
     question.release_ns = frame.release_ns;
     question.completion_ns = frame.completion_ns;
     question.deadline_ns = miss.deadline_ns;

@@ -86,6 +86,13 @@ struct Migration {
   friend bool operator==(const Migration&, const Migration&) = default;
 };
 
+// Of a workload whose frames go through several threads: one of them.
+struct StageThread {
+  std::string name;
+  Tid tid;
+  friend bool operator==(const StageThread&, const StageThread&) = default;
+};
+
 struct Segment {
   SegmentKind kind = SegmentKind::kUnknown;
   int64_t start_ns = 0;
@@ -107,6 +114,7 @@ struct Segment {
   TaskStanding standing;              // of the task during a wait
   std::string waker;                  // who ended a block, or began the wait
   std::string reason;                 // kUnknown: why it is unknown
+  std::optional<StageThread> stage;   // of a chain: who held the frame, so whose time it is
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
@@ -122,6 +130,9 @@ struct Verdict {
   int64_t margin_ns = 0;    // deadline - (completion - saving)
   Confidence confidence = Confidence::kComplete;
   int64_t repaired_ns = 0;
+  // Of a chain: the stage that held the frame for most of what the (first) subject took of it; "" of
+  // others, and of an overload.
+  std::string stage;
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 

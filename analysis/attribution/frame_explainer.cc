@@ -42,25 +42,33 @@ Verdict Judge(const FrameQuestion& question, const FrameDelay& delay, const Coun
 
 }  // namespace
 
-FrameAnswer FrameExplainer::Explain(const FrameQuestion& question) const {
+std::vector<WindowPart> FrameExplainer::Tile(const FrameQuestion& question) const {
   Interval window{question.release_ns, question.completion_ns};
   std::vector<WindowPart> parts;
   if (question.carry_over.has_value()) {
     window.start_ns = question.carry_over->segment.end_ns;
     parts.push_back(*question.carry_over);
+    parts.back().task = question.task;
   }
   for (WindowPart& part :
-       TileWindow(timeline_, cast_, question.task, question.release_ns, window)) {
+       question.turns.empty()
+           ? TileWindow(timeline_, cast_, question.task, question.release_ns, window)
+           : TileStages(timeline_, cast_, question.turns, question.release_ns, window)) {
     parts.push_back(std::move(part));
   }
-  FrameDelay delay = ChargeDelay(timeline_, cast_, question.task, question.demand_ns, &parts);
+  return parts;
+}
+
+FrameAnswer FrameExplainer::Explain(const FrameQuestion& question) const {
+  std::vector<WindowPart> parts = Tile(question);
+  FrameDelay delay = ChargeDelay(timeline_, cast_, question.demand_ns, &parts);
   Counterfactual without(delay, question.completion_ns, question.deadline_ns, question.ask);
-  const Uncertainty uncertainty =
-      FindUncertainty(timeline_, question.task, parts, question.completed);
+  const Uncertainty uncertainty = FindUncertainty(timeline_, parts, question.completed);
   const bool too_long =
       question.demand_ns + question.floor_ns > question.deadline_ns - question.release_ns;
   Verdict verdict = too_long ? Overload(question) : Judge(question, delay, without, uncertainty);
   verdict.repaired_ns = TotalNs(uncertainty.repairs);
+  verdict.stage = MainStageOf(parts, delay, verdict.subjects.front());
   const std::optional<TraceFacts>& trace = timeline_.recording().trace;
   if (trace.has_value() && !trace->comparable_clocks) {
     verdict.confidence = Confidence::kIncomplete;

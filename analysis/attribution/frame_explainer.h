@@ -18,6 +18,7 @@
 #include "analysis/attribution/counterfactual.h"
 #include "analysis/attribution/delay.h"
 #include "analysis/attribution/explanation.h"
+#include "analysis/attribution/stages.h"
 #include "analysis/attribution/window.h"
 #include "analysis/timeline/task_table.h"
 #include "analysis/timeline/timeline.h"
@@ -29,9 +30,14 @@ inline constexpr char kKindOverload[] = "overload";
 
 struct FrameQuestion {
   TaskIndex task = kNoTask;
+  // Of a chain: in whose hands the frame was until when, the last one until the completion; `task`
+  // is not asked then. Empty: the task's all the time.
+  std::vector<StageTurn> turns;
   int64_t release_ns = 0;
   int64_t completion_ns = 0;
   int64_t deadline_ns = 0;
+  // What the frame may run; of a chain in all of its stages together, so that one which ran less
+  // makes up for another.
   int64_t demand_ns = 0;
   // What a frame takes beyond its demand though nothing disturbs it.
   int64_t floor_ns = 0;
@@ -59,6 +65,8 @@ class FrameExplainer {
   FrameAnswer Explain(const FrameQuestion& question) const;
 
  private:
+  std::vector<WindowPart> Tile(const FrameQuestion& question) const;
+
   const Timeline& timeline_;
   const Cast& cast_;
 };

@@ -47,9 +47,8 @@ struct ArmingTime {
   bool whole = false;  // all of it is recorded
 };
 
-ArmingTime FindArmingTime(const Timeline& timeline, const TaskSpan& blocked) {
+ArmingTime FindArmingTime(const Timeline& timeline, TaskIndex task, const TaskSpan& blocked) {
   ArmingTime arming{{blocked.start_ns, blocked.start_ns}, false};
-  const TaskIndex task = timeline.TaskAt(timeline.recording().watched, blocked.end_ns);
   if (task == kNoTask || blocked.out_event == kNoEvent) return arming;
   for (;;) {
     const TaskSpan* before = timeline.spans().SpanAt(task, arming.interval.start_ns - 1);
@@ -64,10 +63,10 @@ ArmingTime FindArmingTime(const Timeline& timeline, const TaskSpan& blocked) {
   return arming;
 }
 
-SleepTimer FindTimer(const Timeline& timeline, const TaskSpan& blocked) {
+SleepTimer FindTimer(const Timeline& timeline, TaskIndex task, const TaskSpan& blocked) {
   SleepTimer timer;
-  const int64_t armed_since_ns = FindArmingTime(timeline, blocked).interval.start_ns;
-  const std::vector<int32_t>& timers = timeline.watched_timers();
+  const int64_t armed_since_ns = FindArmingTime(timeline, task, blocked).interval.start_ns;
+  const std::vector<int32_t>& timers = timeline.TimersOf(task);
   auto after = std::partition_point(timers.begin(), timers.end(), [&](int32_t index) {
     return timeline.event(index).time_ns <= blocked.end_ns;
   });
@@ -101,33 +100,35 @@ bool IsTimerSource(const WakingEvent& waking) {
 
 }  // namespace
 
-bool IsSure(const Timeline& timeline, const TaskSpan& blocked) {
-  const SleepTimer timer = FindTimer(timeline, blocked);
+bool IsSure(const Timeline& timeline, TaskIndex task, const TaskSpan& blocked) {
+  const SleepTimer timer = FindTimer(timeline, task, blocked);
   const bool end_known = blocked.waking_event != kNoEvent || timer.fired;
   if (!end_known) return false;
   if (timer.absolute.has_value()) return blocked.out_event != kNoEvent || timer.fired;
-  return FindArmingTime(timeline, blocked).whole;
+  return FindArmingTime(timeline, task, blocked).whole;
 }
 
-bool IsReleaseSleep(const Timeline& timeline, const TaskSpan& blocked, int64_t release_ns) {
+bool IsReleaseSleep(const Timeline& timeline, TaskIndex task, const TaskSpan& blocked,
+                    int64_t release_ns) {
   if ((PrevState(timeline, blocked) & (kStoppedTracedFrozen | kUninterruptible)) != 0) return false;
-  const SleepTimer timer = FindTimer(timeline, blocked);
+  const SleepTimer timer = FindTimer(timeline, task, blocked);
   if (timer.expires_ns.has_value()) {
     return timer.absolute.value_or(true) && IsNear(*timer.expires_ns, release_ns);
   }
   if (EndedByTask(Waking(timeline, blocked))) return false;
   // Where its timers are recorded and this sleep has none, it slept on something else.
-  return !timeline.recording().trace->has_timers || !FindArmingTime(timeline, blocked).whole;
+  return !timeline.recording().trace->has_timers || !FindArmingTime(timeline, task, blocked).whole;
 }
 
-Sleep ClassifySleep(const Timeline& timeline, const Cast& cast, const TaskSpan& blocked) {
+Sleep ClassifySleep(const Timeline& timeline, const Cast& cast, TaskIndex task,
+                    const TaskSpan& blocked) {
   Sleep sleep;
   sleep.waker = cast.WakerName(blocked.waking_event);
   sleep.subject = cast.WakerSubject(blocked.waking_event);
   const uint32_t state = PrevState(timeline, blocked);
   const WakingEvent* waking = Waking(timeline, blocked);
   if ((state & kStoppedTracedFrozen) != 0 || EndedByTask(waking)) return sleep;
-  const SleepTimer timer = FindTimer(timeline, blocked);
+  const SleepTimer timer = FindTimer(timeline, task, blocked);
   if (timer.fired) {
     sleep.subject = kSubjectSelf;
     sleep.absorbs = timer.absolute.value_or(true);

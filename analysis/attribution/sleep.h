@@ -8,6 +8,7 @@
 
 #include "analysis/attribution/cast.h"
 #include "analysis/timeline/task_spans.h"
+#include "analysis/timeline/task_table.h"
 #include "analysis/timeline/timeline.h"
 
 namespace whylate {
@@ -24,15 +25,17 @@ struct Sleep {
   bool absorbs = true;
 };
 
-// True when the watched thread slept through `release_ns` on the timer that releases it. Where
+// True when `task` slept through `release_ns` on the timer that releases it. Where
 // its timers are not recorded a plain sleep that no task ended counts as that.
-bool IsReleaseSleep(const Timeline& timeline, const TaskSpan& blocked, int64_t release_ns);
+bool IsReleaseSleep(const Timeline& timeline, TaskIndex task, const TaskSpan& blocked,
+                    int64_t release_ns);
 
 // Whether the records say what the sleep was: how it began, who ended it, and what timer was armed.
-bool IsSure(const Timeline& timeline, const TaskSpan& blocked);
+bool IsSure(const Timeline& timeline, TaskIndex task, const TaskSpan& blocked);
 
-// `blocked` is a kBlocked span of the watched thread.
-Sleep ClassifySleep(const Timeline& timeline, const Cast& cast, const TaskSpan& blocked);
+// `blocked` is a kBlocked span of `task`.
+Sleep ClassifySleep(const Timeline& timeline, const Cast& cast, TaskIndex task,
+                    const TaskSpan& blocked);
 
 }  // namespace whylate
 

@@ -17,9 +17,8 @@ void Append(const IntervalList& from, IntervalList* to) {
 
 class Finder {
  public:
-  Finder(const Timeline& timeline, TaskIndex task, const std::vector<WindowPart>& parts,
-         bool completed)
-      : timeline_(timeline), task_(task), parts_(parts), completed_(completed) {
+  Finder(const Timeline& timeline, const std::vector<WindowPart>& parts, bool completed)
+      : timeline_(timeline), parts_(parts), completed_(completed) {
     FindCpus();
   }
 
@@ -51,7 +50,7 @@ class Finder {
           cpus_.insert(timeline_.event(span.waking_event).cpu);
         }
       }
-      for (const AffinityTrack::Stretch& stretch : timeline_.AffinityOf(task_).In(interval)) {
+      for (const AffinityTrack::Stretch& stretch : timeline_.AffinityOf(part.task).In(interval)) {
         for (const CpuId cpu : timeline_.cpus().cpus()) {
           if (!stretch.allowed.has_value() || stretch.allowed->Contains(cpu)) cpus_.insert(cpu);
         }
@@ -147,7 +146,6 @@ class Finder {
   }
 
   const Timeline& timeline_;
-  const TaskIndex task_;
   const std::vector<WindowPart>& parts_;
   const bool completed_;
   std::set<CpuId> cpus_;
@@ -182,9 +180,9 @@ bool Agrees(const Judgement& a, const Judgement& b) {
 
 }  // namespace
 
-Uncertainty FindUncertainty(const Timeline& timeline, TaskIndex task,
-                            const std::vector<WindowPart>& parts, bool completed) {
-  return Finder(timeline, task, parts, completed).Run();
+Uncertainty FindUncertainty(const Timeline& timeline, const std::vector<WindowPart>& parts,
+                            bool completed) {
+  return Finder(timeline, parts, completed).Run();
 }
 
 bool Survives(const Counterfactual& without, const Judgement& judgement, const FrameDelay& delay,

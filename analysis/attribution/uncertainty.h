@@ -30,10 +30,10 @@ struct Uncertainty {
   int64_t OpenNs() const { return TotalNs(open); }
 };
 
-// `parts` tile the window of `task` and have been analyzed; `completed`: the task itself did what
-// ended the window. O(parts * CPUs * (log n + gaps in the window)).
-Uncertainty FindUncertainty(const Timeline& timeline, TaskIndex task,
-                            const std::vector<WindowPart>& parts, bool completed = true);
+// `parts` tile the window and have been analyzed; `completed`: the task of the last one itself did
+// what ended it. O(parts * CPUs * (log n + gaps in the window)).
+Uncertainty FindUncertainty(const Timeline& timeline, const std::vector<WindowPart>& parts,
+                            bool completed = true);
 
 // Whether the judgement names the same subjects, as sufficient or not, and their first one's kind,
 // when the open time is added to a named subject, and when it is taken from one and given to its

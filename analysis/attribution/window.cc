@@ -10,8 +10,9 @@
 namespace whylate {
 namespace {
 
-WindowPart UnknownPart(const Interval& interval, UnknownReason reason) {
+WindowPart UnknownPart(TaskIndex task, const Interval& interval, UnknownReason reason) {
   WindowPart part;
+  part.task = task;
   part.segment.start_ns = interval.start_ns;
   part.segment.end_ns = interval.end_ns;
   part.segment.reason = ToString(reason);
@@ -47,7 +48,7 @@ class Tiler {
 
  private:
   void Outside(const Interval& interval) {
-    parts_.push_back(UnknownPart(interval, UnknownReason::kOutside));
+    parts_.push_back(UnknownPart(task_, interval, UnknownReason::kOutside));
   }
 
   // The whole wait, where it began before the window.
@@ -61,6 +62,7 @@ class Tiler {
   void Add(std::span<const TaskSpan> group, const Interval& interval) {
     const TaskSpan& span = group.front();
     WindowPart part;
+    part.task = task_;
     part.segment.start_ns = interval.start_ns;
     part.segment.end_ns = interval.end_ns;
     part.segment.cpu = span.cpu;
@@ -103,7 +105,7 @@ class Tiler {
     int64_t at_ns = interval.start_ns;
     for (const Interval& lost : LostDuring(interval)) {
       AddStretch(sleep, {at_ns, lost.start_ns});
-      parts_.push_back(UnknownPart(lost, UnknownReason::kEventsLost));
+      parts_.push_back(UnknownPart(task_, lost, UnknownReason::kEventsLost));
       at_ns = lost.end_ns;
     }
     AddStretch(sleep, {at_ns, interval.end_ns});
@@ -171,7 +173,7 @@ class Tiler {
   }
 
   void FillSleep(const TaskSpan& span, WindowPart* part) const {
-    part->uncertain = !IsSure(timeline_, span);
+    part->uncertain = !IsSure(timeline_, task_, span);
     part->segment.waker = cast_.WakerName(span.waking_event);
     // The first thing known of the window: what passes before it is only unknown.
     const bool first = std::all_of(parts_.begin(), parts_.end(), [](const WindowPart& before) {
@@ -179,13 +181,13 @@ class Tiler {
     });
     if (first && window_.start_ns == release_ns_ &&
         (span.start_ns <= release_ns_ || !parts_.empty()) &&
-        IsReleaseSleep(timeline_, span, release_ns_)) {
+        IsReleaseSleep(timeline_, task_, span, release_ns_)) {
       part->segment.kind = SegmentKind::kLateRelease;
       part->subject = kSubjectTimer;
       return;
     }
     part->segment.kind = SegmentKind::kBlocked;
-    Sleep sleep = ClassifySleep(timeline_, cast_, span);
+    Sleep sleep = ClassifySleep(timeline_, cast_, task_, span);
     part->subject = std::move(sleep.subject);
     part->segment.waker = std::move(sleep.waker);
     part->absorbs = sleep.absorbs;

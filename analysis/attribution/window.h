@@ -21,7 +21,8 @@
 namespace whylate {
 
 struct WindowPart {
-  Segment segment;  // without parts, occupants, avoidable time and decision
+  Segment segment;           // without parts, occupants, avoidable time and decision
+  TaskIndex task = kNoTask;  // whose time it is; kNoTask where the recording does not know it
   // What it was made of, to its full length: a wait may have begun before the window. Belongs to
   // the timeline; empty where the recording has nothing.
   std::span<const TaskSpan> spans;

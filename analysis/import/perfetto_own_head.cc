@@ -44,6 +44,24 @@ absl::Status ReadAllowed(const Annotations& annotations, absl::string_view name,
   return absl::OkStatus();
 }
 
+absl::Status ReadStages(const Annotations& annotations, std::vector<Stage>* stages) {
+  const Annotation* array = Find(annotations, perfetto::kStages);
+  if (array == nullptr) return absl::OkStatus();
+  if (array->children.size() > kMostStages) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the recording's frames go through ", array->children.size(), " stages"));
+  }
+  for (const Annotation& entry : array->children) {
+    Stage& stage = stages->emplace_back();
+    stage.name = BytesField(entry.children, "name");
+    stage.tid = Tid{static_cast<int32_t>(NumberOf(entry.children, "tid"))};
+    stage.demand_ns = NumberOf(entry.children, "demand_ns");
+    RETURN_IF_ERROR(ReadAllowed(entry.children, "allowed_before", &stage.allowed_before));
+    RETURN_IF_ERROR(ReadAllowed(entry.children, "allowed_after", &stage.allowed_after));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadCell(const Annotations& annotations, CellFrames* frames) {
   const std::optional<Pacing> pacing = perfetto::PacingOf(TextOf(annotations, perfetto::kPacing));
   if (!pacing) return absl::InvalidArgumentError("the recording's pacing is none that is known");
@@ -56,7 +74,7 @@ absl::Status ReadCell(const Annotations& annotations, CellFrames* frames) {
   if (const Annotation* demands = Find(annotations, perfetto::kDemandNs)) {
     for (const Annotation& demand : demands->children) frames->demand_ns.push_back(demand.value);
   }
-  return absl::OkStatus();
+  return ReadStages(annotations, &frames->stages);
 }
 
 TraceFacts ReadTrace(const Annotations& facts) {

@@ -89,10 +89,7 @@ class OwnReader {
     const int64_t value = facts.front().value;
     if (kind == perfetto::kFrame) {
       if (recording.frames.frames.size() >= limits_.names) return false;
-      recording.frames.frames.push_back({value, NumberOf(facts, "release_ns"),
-                                         NumberOf(facts, "start_ns"),
-                                         NumberOf(facts, "completion_ns"),
-                                         NumberOf(facts, "cpu_ns"), NumberOf(facts, "demand_ns")});
+      return ReadFrame(value, facts, &recording.frames);
     } else if (kind == perfetto::kLossCpu) {
       if (recording.losses.size() >= kMostStretches) return false;
       if (value < 0 || value >= CpuSet::kMaxCpus) return false;
@@ -103,6 +100,22 @@ class OwnReader {
       if (recording.omitted.size() >= MostOmitted()) return false;
       recording.omitted.push_back({value, NumberOf(facts, "end_ns")});
     }
+    return true;
+  }
+
+  // Of a chain a frame is one only with what each stage did.
+  static bool ReadFrame(int64_t index, const std::vector<Annotation>& facts, CellFrames* cell) {
+    const size_t stages = cell->stages.size();
+    const Annotation* passed = Find(facts, "passed_ns");
+    const Annotation* cpu = Find(facts, "stage_cpu_ns");
+    const size_t passes = passed == nullptr ? 0 : passed->children.size();
+    const size_t amounts = cpu == nullptr ? 0 : cpu->children.size();
+    if (amounts != stages || passes != (stages == 0 ? 0 : stages - 1)) return false;
+    for (size_t i = 0; i < passes; ++i) cell->passed_ns.push_back(passed->children[i].value);
+    for (size_t i = 0; i < amounts; ++i) cell->stage_cpu_ns.push_back(cpu->children[i].value);
+    cell->frames.push_back({index, NumberOf(facts, "release_ns"), NumberOf(facts, "start_ns"),
+                            NumberOf(facts, "completion_ns"), NumberOf(facts, "cpu_ns"),
+                            NumberOf(facts, "demand_ns")});
     return true;
   }
 

@@ -9,6 +9,38 @@ int64_t Period::Multiple(int64_t k) const {
   return k * numerator_ns / denominator;
 }
 
+std::span<const int64_t> CellFrames::PassedNs(size_t i) const {
+  if (stages.empty()) return {};
+  const size_t passes = stages.size() - 1;
+  return std::span(passed_ns).subspan(i * passes, passes);
+}
+
+std::span<const int64_t> CellFrames::StageCpuNs(size_t i) const {
+  return std::span(stage_cpu_ns).subspan(i * stages.size(), stages.size());
+}
+
+bool CellFrames::HasWholeStages() const {
+  const size_t passes = stages.empty() ? 0 : stages.size() - 1;
+  return passed_ns.size() == frames.size() * passes &&
+         stage_cpu_ns.size() == frames.size() * stages.size();
+}
+
+bool CellFrames::PassesInOrder(size_t i) const {
+  if (stages.empty()) return true;
+  int64_t at_ns = frames[i].start_ns;
+  for (const int64_t passed : PassedNs(i)) {
+    if (passed < at_ns) return false;
+    at_ns = passed;
+  }
+  // Summed downwards, so that no number of a file overflows.
+  int64_t rest_ns = frames[i].cpu_ns;
+  for (const int64_t cpu_ns : StageCpuNs(i)) {
+    if (cpu_ns < 0 || cpu_ns > rest_ns) return false;
+    rest_ns -= cpu_ns;
+  }
+  return at_ns <= frames[i].completion_ns && rest_ns == 0;
+}
+
 int64_t CellFrames::ReleaseCount() const {
   if (pacing == Pacing::kBackToBack || end_ns <= origin_ns) return 0;
   return FirstReleaseAtOrAfter(end_ns);

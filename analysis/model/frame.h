@@ -1,9 +1,12 @@
-// What one workload thread did in one cell: its releases, and the frames that it completed.
+// What one workload did in one cell: its releases, and the frames that it completed.
 //
 // A frame is one periodic unit of work. It is released at a fixed instant, starts when its thread
 // first runs after that, and completes when its work is done; it is late when it completes after
 // its deadline. All times are CLOCK_MONOTONIC nanoseconds; `demand_ns` is the CPU time that the
 // frame's work takes on this CPU undisturbed, by calibration.
+//
+// The frames of most workloads are one thread's. Those of a chain go through several, the stages:
+// each does its part and passes the frame on; the last one completes it. Frames do not overlap.
 //
 //   CellFrames cell;
 //   cell.pacing = Pacing::kSkip;  cell.period = {1000000000, 60};  // 60 Hz
@@ -11,9 +14,15 @@
 #ifndef WHYLATE_ANALYSIS_MODEL_FRAME_H_
 #define WHYLATE_ANALYSIS_MODEL_FRAME_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
+
+#include "analysis/model/cpu_set.h"
+#include "analysis/model/ids.h"
 
 namespace whylate {
 
@@ -38,8 +47,20 @@ struct Frame {
   int64_t release_ns = 0;
   int64_t start_ns = 0;
   int64_t completion_ns = 0;
-  int64_t cpu_ns = 0;     // CPU time of the thread from start to completion
-  int64_t demand_ns = 0;  // calibrated
+  int64_t cpu_ns = 0;     // CPU time of the thread from start to completion; of all stages
+  int64_t demand_ns = 0;  // calibrated; of all stages
+};
+
+// A thread of a workload whose frames go through several.
+struct Stage {
+  std::string name;  // "desktop-app"
+  Tid tid;
+  int64_t demand_ns = 0;  // of each frame, in this stage
+  // The owner's readings of its affinity, of a recording; those of the first stage are the
+  // recording's own.
+  std::optional<CpuSet> allowed_before;
+  std::optional<CpuSet> allowed_after;
+  friend bool operator==(const Stage&, const Stage&) = default;
 };
 
 struct CellFrames {
@@ -51,6 +72,21 @@ struct CellFrames {
   bool has_unfinished = false;  // one more was at work when the cell had ended, grace included
   // Demand of each release for kCarry (x), which varies; every other workload has one demand.
   std::vector<int64_t> demand_ns;
+  // Of a chain, in the order in which frames go through them; none where frames are one thread's.
+  std::vector<Stage> stages;
+  // Columns of a chain, frame after frame: when each stage but the last passed the frame on, and
+  // the CPU time of the frame in each stage. Empty for others.
+  std::vector<int64_t> passed_ns;
+  std::vector<int64_t> stage_cpu_ns;
+
+  // Of frames[i]: stages.size() - 1 instants, and stages.size() amounts. HasWholeStages() must hold.
+  std::span<const int64_t> PassedNs(size_t i) const;
+  std::span<const int64_t> StageCpuNs(size_t i) const;
+  // Whether the columns have as much of each frame as there are stages.
+  bool HasWholeStages() const;
+  // Whether frames[i] went through its stages in order, between its start and its completion, and
+  // their CPU times add up to its own. True where there are no stages.
+  bool PassesInOrder(size_t i) const;
 
   int64_t ReleaseNs(int64_t index) const { return origin_ns + period.Multiple(index); }
   // The release after it: the deadline of frame `index`.

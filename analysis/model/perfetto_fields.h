@@ -298,6 +298,8 @@ inline constexpr char kOriginNs[] = "whylate_origin_ns";            // release 0
 inline constexpr char kFramesEndNs[] = "whylate_frames_end_ns";     // of the cell's releases
 inline constexpr char kDemandNs[] = "whylate_demand_ns";            // of each release, for x
 inline constexpr char kWatchedTid[] = "whylate_watched_tid";
+// Of a chain, array of {name, tid, demand_ns, allowed_before, allowed_after}.
+inline constexpr char kStages[] = "whylate_stages";
 inline constexpr char kAllowedBefore[] = "whylate_allowed_before";  // CPUs, as a list
 inline constexpr char kAllowedAfter[] = "whylate_allowed_after";
 inline constexpr char kBeginNs[] = "whylate_begin_ns";  // of the capture
@@ -318,8 +320,9 @@ inline constexpr char kEventCount[] = "whylate_events";
 inline constexpr char kStretchEvents[] = "whylate_stretch_events";
 
 // Slices, by the debug annotation that they alone have.
-// A frame, with release_ns, start_ns, completion_ns, cpu_ns, demand_ns, deadline_ns; of a late one
-// also its verdict, and its segments as slices inside it.
+// A frame, with release_ns, start_ns, completion_ns, cpu_ns, demand_ns, deadline_ns; of a chain also
+// the arrays passed_ns and stage_cpu_ns; of a late one its verdict, and its segments as slices inside
+// it.
 inline constexpr char kFrame[] = "whylate_frame";
 // A loss, with begin_ns, end_ns, count.
 inline constexpr char kLossCpu[] = "whylate_loss_cpu";

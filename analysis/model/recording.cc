@@ -34,6 +34,21 @@ bool IsUsable(const CellFrames& cell) {
   });
 }
 
+bool AreUsableStages(const Recording& recording) {
+  const CellFrames& cell = recording.frames;
+  if (!cell.HasWholeStages()) return false;
+  if (cell.stages.empty()) return true;
+  if (cell.stages.size() > kMostStages || cell.stages.front().tid != recording.watched)
+    return false;
+  for (const Stage& stage : cell.stages) {
+    if (!IsUsable(stage.demand_ns)) return false;
+  }
+  for (size_t i = 0; i < cell.frames.size(); ++i) {
+    if (!cell.PassesInOrder(i)) return false;
+  }
+  return true;
+}
+
 template <typename Stretch>
 bool AreUsable(const std::vector<Stretch>& stretches) {
   return std::all_of(stretches.begin(), stretches.end(), [](const Stretch& stretch) {
@@ -46,9 +61,20 @@ bool AreUsable(const std::vector<Stretch>& stretches) {
 bool HasUsableTimes(const Recording& recording) {
   return IsUsable(recording.begin_ns) && IsUsable(recording.end_ns) &&
          recording.begin_ns <= recording.end_ns && IsUsable(recording.frames) &&
-         AreUsable(recording.losses) && AreUsable(recording.omitted) &&
+         AreUsableStages(recording) && AreUsable(recording.losses) &&
+         AreUsable(recording.omitted) &&
          std::all_of(recording.events.begin(), recording.events.end(),
                      [](const SchedEvent& event) { return IsUsable(event); });
+}
+
+std::vector<Tid> Recording::WatchedThreads() const {
+  std::vector<Tid> threads = {watched};
+  for (const Stage& stage : frames.stages) {
+    if (std::find(threads.begin(), threads.end(), stage.tid) == threads.end()) {
+      threads.push_back(stage.tid);
+    }
+  }
+  return threads;
 }
 
 std::string Role::ToString() const {

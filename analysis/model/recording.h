@@ -5,6 +5,7 @@
 #ifndef WHYLATE_ANALYSIS_MODEL_RECORDING_H_
 #define WHYLATE_ANALYSIS_MODEL_RECORDING_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -81,7 +82,7 @@ struct Recording {
   std::vector<std::string> notes;    // what else is worth knowing of it
 
   CellFrames frames;
-  Tid watched;                           // the thread that the frames belong to
+  Tid watched;                           // the thread of the frames; of a chain, its first stage
   std::optional<CpuSet> allowed_before;  // the owner's reading before the first frame
   std::optional<CpuSet> allowed_after;   // and after the last one
 
@@ -95,10 +96,17 @@ struct Recording {
   std::vector<CpuDescription> cpus;
   // Kernel stacks by function names, innermost first: where sleeps began (SwitchEvent::stack).
   std::vector<std::vector<std::string>> stacks;
+
+  // The watched thread, and of a chain the other stages'; each once.
+  std::vector<Tid> WatchedThreads() const;
 };
 
+// A chain has no more stages than this.
+inline constexpr size_t kMostStages = 16;
+
 // Whether its times can be subtracted from each other, and are in the order that they must have: what
-// the analysis asks of a recording that came from a file. O(events + frames).
+// the analysis asks of a recording that came from a file; of a chain also that each frame went
+// through all of its stages, and that the first of them is the watched thread. O(events + frames).
 bool HasUsableTimes(const Recording& recording);
 
 }  // namespace whylate

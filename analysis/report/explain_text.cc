@@ -48,7 +48,9 @@ std::string StandingText(const TaskStanding& standing) {
 }
 
 std::string SegmentFacts(const Segment& segment) {
-  std::string text = ToString(segment.kind) + StandingText(segment.standing);
+  std::string text;
+  if (segment.stage) text = absl::StrCat(EscapeForTerminal(segment.stage->name), ": ");
+  absl::StrAppend(&text, ToString(segment.kind), StandingText(segment.standing));
   if (segment.cpu) absl::StrAppend(&text, " on CPU ", segment.cpu->value);
   if (segment.decision) absl::StrAppend(&text, ": ", ToString(*segment.decision));
   if (segment.avoidable_ns > 0) {

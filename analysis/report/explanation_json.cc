@@ -149,6 +149,9 @@ Json SegmentJson(const Segment& segment, int64_t origin_ns) {
               {"waker", segment.waker.empty() ? Json(nullptr) : Json(segment.waker)},
               {"reason", segment.reason.empty() ? Json(nullptr) : Json(segment.reason)}};
   AddStanding(segment.standing, row);
+  if (segment.stage) {
+    row["stage"] = {{"name", segment.stage->name}, {"tid", segment.stage->tid.value}};
+  }
   return row;
 }
 
@@ -178,20 +181,25 @@ Segment SegmentFromJson(const Json& row, int64_t origin_ns) {
   segment.waker = OptionalField<std::string>(row, "waker").value_or("");
   segment.reason = OptionalField<std::string>(row, "reason").value_or("");
   segment.standing = StandingFromJson(row);
+  if (const auto stage = row.find("stage"); stage != row.end()) {
+    segment.stage = {stage->at("name").get<std::string>(), Tid{stage->at("tid").get<int32_t>()}};
+  }
   return segment;
 }
 
 }  // namespace
 
 Json VerdictJson(const Verdict& verdict) {
-  return {{"subject", verdict.subject},
-          {"subjects", verdict.subjects},
-          {"kind", verdict.kind},
-          {"decision", DecisionJson(verdict.decision)},
-          {"sufficient", verdict.sufficient},
-          {"margin_ns", verdict.margin_ns},
-          {"confidence", ToString(verdict.confidence)},
-          {"repaired_ns", verdict.repaired_ns}};
+  Json row = {{"subject", verdict.subject},
+              {"subjects", verdict.subjects},
+              {"kind", verdict.kind},
+              {"decision", DecisionJson(verdict.decision)},
+              {"sufficient", verdict.sufficient},
+              {"margin_ns", verdict.margin_ns},
+              {"confidence", ToString(verdict.confidence)},
+              {"repaired_ns", verdict.repaired_ns}};
+  if (!verdict.stage.empty()) row["stage"] = verdict.stage;
+  return row;
 }
 
 namespace {
@@ -206,6 +214,7 @@ Verdict VerdictFromJson(const Json& row) {
   verdict.margin_ns = row.at("margin_ns").get<int64_t>();
   verdict.confidence = EnumOf(kConfidences, row.at("confidence").get<std::string>());
   verdict.repaired_ns = row.at("repaired_ns").get<int64_t>();
+  verdict.stage = OptionalField<std::string>(row, "stage").value_or("");
   return verdict;
 }
 

@@ -5,9 +5,10 @@
 //                role, cpu, start_ns, end_ns, ns, decision, parts[], class, rt_priority, nice},
 //                avoidable_ns, possibly_avoidable_ns, not_balanced_ns, avoidable_sched_idle_ns,
 //                migrations[] {from, to, time_ns}, repaired, decision, waker, reason, class,
-//                rt_priority, nice (the waiting task's)},
+//                rt_priority, nice (the waiting task's), stage {name, tid} (of a chain alone: who
+//                held the frame)},
 //              verdict {subject, subjects[], kind, decision, sufficient, margin_ns, confidence,
-//                repaired_ns} or null
+//                repaired_ns, stage (of a chain alone: who held the frame meanwhile)} or null
 //   causes[]   subject, kind, decision, frames, frames_incomplete, ns
 //   subjects[] subject, frames, frames_incomplete, frames_saved, ns
 //   delay      late_ns, unknown_ns, wait_ns, avoidable_ns, possibly_avoidable_ns of all late frames,

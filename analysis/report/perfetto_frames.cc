@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -40,6 +41,10 @@ void AnnotateMigration(const Migration& migration, DebugAnnotations& entry) {
 }
 
 void AnnotateSegment(const Segment& segment, DebugAnnotations& annotations) {
+  if (segment.stage) {
+    annotations.Text("stage", EscapeForTerminal(segment.stage->name));
+    annotations.Int("stage_tid", segment.stage->tid.value);
+  }
   if (segment.decision) annotations.Text("decision", ToString(*segment.decision));
   if (segment.cpu) annotations.Int("cpu", segment.cpu->value);
   if (!segment.waker.empty()) {
@@ -69,6 +74,14 @@ void AnnotateSegment(const Segment& segment, DebugAnnotations& annotations) {
   AnnotateParts(segment.parts, annotations);
 }
 
+void AnnotateNumbers(absl::string_view name, std::span<const int64_t> numbers,
+                     DebugAnnotations& annotations) {
+  if (numbers.empty()) return;
+  annotations.Array(name, [&](DebugAnnotations& array) {
+    for (const int64_t number : numbers) array.Int("", number);
+  });
+}
+
 void AnnotateVerdict(const Verdict& verdict, DebugAnnotations& annotations) {
   annotations.Dictionary("verdict", [&](DebugAnnotations& entry) {
     entry.Text("subject", EscapeForTerminal(verdict.subject));
@@ -78,6 +91,7 @@ void AnnotateVerdict(const Verdict& verdict, DebugAnnotations& annotations) {
     entry.Int("margin_ns", verdict.margin_ns);
     entry.Text("confidence", ToString(verdict.confidence));
     entry.Int("repaired_ns", verdict.repaired_ns);
+    if (!verdict.stage.empty()) entry.Text("stage", EscapeForTerminal(verdict.stage));
   });
 }
 
@@ -99,7 +113,9 @@ class FrameTracks {
     parent_ = kWatchedThreadTrack;
   }
 
-  void Write(const Frame& frame, const Miss* miss) {
+  // The recording's frame `index`.
+  void Write(size_t index, const Miss* miss) {
+    const Frame& frame = recording_.frames.frames[index];
     const int64_t end_ns = std::max(frame.release_ns, frame.completion_ns);
     const uint64_t track = TrackFor(frame.release_ns, end_ns);
     packets_.SliceBegin(
@@ -107,7 +123,7 @@ class FrameTracks {
         miss == nullptr ? absl::StrCat("frame ", frame.index)
                         : absl::StrCat("late frame ", frame.index, ", by ",
                                        Milliseconds(frame.completion_ns - miss->deadline_ns)),
-        [&](DebugAnnotations& annotations) { AnnotateFrame(frame, miss, annotations); });
+        [&](DebugAnnotations& annotations) { AnnotateFrame(index, miss, annotations); });
     if (miss != nullptr) {
       for (const Segment& segment : miss->segments) WriteSegment(segment, track);
     }
@@ -116,13 +132,18 @@ class FrameTracks {
 
  private:
   void FindWakings() {
+    const std::vector<Tid> watched = recording_.WatchedThreads();
     for (size_t i = 0; i < recording_.events.size(); ++i) {
       const auto* waking = std::get_if<WakingEvent>(&recording_.events[i].body);
-      if (waking != nullptr && waking->wakee == recording_.watched) wakings_.push_back(i);
+      if (waking == nullptr) continue;
+      if (std::find(watched.begin(), watched.end(), waking->wakee) != watched.end()) {
+        wakings_.push_back(i);
+      }
     }
   }
 
-  void AnnotateFrame(const Frame& frame, const Miss* miss, DebugAnnotations& annotations) const {
+  void AnnotateFrame(size_t index, const Miss* miss, DebugAnnotations& annotations) const {
+    const Frame& frame = recording_.frames.frames[index];
     annotations.Int(perfetto::kFrame, frame.index);  // first: the reader knows a frame by it
     if (miss != nullptr && miss->verdict) annotations.Text("why", VerdictInWords(*miss->verdict));
     if (miss != nullptr) annotations.Int("late_ns", frame.completion_ns - miss->deadline_ns);
@@ -131,6 +152,8 @@ class FrameTracks {
     annotations.Int("completion_ns", frame.completion_ns);
     annotations.Int("cpu_ns", frame.cpu_ns);
     annotations.Int("demand_ns", frame.demand_ns);
+    AnnotateNumbers("passed_ns", recording_.frames.PassedNs(index), annotations);
+    AnnotateNumbers("stage_cpu_ns", recording_.frames.StageCpuNs(index), annotations);
     if (recording_.frames.pacing != Pacing::kBackToBack) {
       annotations.Int("deadline_ns", recording_.frames.DeadlineNs(frame.index));
     }
@@ -157,22 +180,34 @@ class FrameTracks {
   void WriteSegment(const Segment& segment, uint64_t track) {
     FlowEnds flow;
     flow.arrives = WriteWaker(segment);
+    std::string name = ToString(segment.kind);
+    if (segment.stage) name = absl::StrCat(EscapeForTerminal(segment.stage->name), ": ", name);
+    if (segment.decision) absl::StrAppend(&name, ": ", ToString(*segment.decision));
     packets_.SliceBegin(
-        segment.start_ns, track,
-        segment.decision ? absl::StrCat(ToString(segment.kind), ": ", ToString(*segment.decision))
-                         : ToString(segment.kind),
+        segment.start_ns, track, name,
         [&](DebugAnnotations& annotations) { AnnotateSegment(segment, annotations); }, flow);
     packets_.SliceEnd(std::max(segment.start_ns, segment.end_ns), track);
   }
 
-  // The arrow's begin, for a segment that begins at a waking of the watched task.
-  std::optional<uint64_t> WriteWaker(const Segment& segment) {
-    const auto at = std::lower_bound(
+  // The waking of the segment's thread with which it begins; null where it begins with none.
+  const SchedEvent* WakingAt(const Segment& segment) const {
+    const Tid thread = segment.stage ? segment.stage->tid : recording_.watched;
+    auto at = std::lower_bound(
         wakings_.begin(), wakings_.end(), segment.start_ns,
         [&](size_t i, int64_t time_ns) { return recording_.events[i].time_ns < time_ns; });
-    if (at == wakings_.end()) return std::nullopt;
-    const SchedEvent& event = recording_.events[*at];
-    if (event.time_ns != segment.start_ns) return std::nullopt;
+    for (; at != wakings_.end(); ++at) {
+      const SchedEvent& event = recording_.events[*at];
+      if (event.time_ns != segment.start_ns) break;
+      if (std::get<WakingEvent>(event.body).wakee == thread) return &event;
+    }
+    return nullptr;
+  }
+
+  // The arrow's begin, for a segment that begins at a waking of its thread.
+  std::optional<uint64_t> WriteWaker(const Segment& segment) {
+    const SchedEvent* found = WakingAt(segment);
+    if (found == nullptr) return std::nullopt;
+    const SchedEvent& event = *found;
     if (flows_++ == 0) packets_.Track(kWakersTrack, parent_, "woken by");
     const auto& waking = std::get<WakingEvent>(event.body);
     const uint64_t flow = kFirstFlow + flows_;
@@ -193,7 +228,7 @@ class FrameTracks {
   PacketStream& packets_;
   uint64_t parent_ = kRootTrack;
   std::vector<int64_t> ends_;    // of the last frame, by track
-  std::vector<size_t> wakings_;  // of the watched task, among the recording's events
+  std::vector<size_t> wakings_;  // of watched threads, among the recording's events
   uint64_t flows_ = 0;
 };
 
@@ -204,13 +239,13 @@ void WriteFrames(const Recording& recording, const Explanation* explanation,
   FrameTracks tracks(recording, packets);
   // Misses are in the order of the frames.
   size_t next_miss = 0;
-  for (const Frame& frame : recording.frames.frames) {
+  for (size_t i = 0; i < recording.frames.frames.size(); ++i) {
     const Miss* miss = nullptr;
     if (explanation != nullptr && next_miss < explanation->misses.size() &&
-        explanation->misses[next_miss].frame.index == frame.index) {
+        explanation->misses[next_miss].frame.index == recording.frames.frames[i].index) {
       miss = &explanation->misses[next_miss++];
     }
-    tracks.Write(frame, miss);
+    tracks.Write(i, miss);
   }
 }
 

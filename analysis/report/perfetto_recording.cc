@@ -34,6 +34,26 @@ void AnnotateFrames(const CellFrames& frames, DebugAnnotations& annotations) {
   });
 }
 
+void AnnotateAllowed(absl::string_view name, const std::optional<CpuSet>& allowed,
+                     DebugAnnotations& annotations) {
+  if (allowed) annotations.Text(name, allowed->ToString());
+}
+
+void AnnotateStages(const std::vector<Stage>& stages, DebugAnnotations& annotations) {
+  if (stages.empty()) return;
+  annotations.Array(perfetto::kStages, [&](DebugAnnotations& array) {
+    for (const Stage& stage : stages) {
+      array.Dictionary("", [&](DebugAnnotations& entry) {
+        entry.Text("name", perfetto::AsciiOfBytes(stage.name));
+        entry.Int("tid", stage.tid.value);
+        entry.Int("demand_ns", stage.demand_ns);
+        AnnotateAllowed("allowed_before", stage.allowed_before, entry);
+        AnnotateAllowed("allowed_after", stage.allowed_after, entry);
+      });
+    }
+  });
+}
+
 void AnnotateTexts(absl::string_view name, const std::vector<std::string>& texts,
                    DebugAnnotations& annotations) {
   if (texts.empty()) return;
@@ -98,12 +118,9 @@ void AnnotateRecording(const Recording& recording, DebugAnnotations& annotations
   AnnotateTexts(perfetto::kNotes, recording.notes, annotations);
   AnnotateFrames(recording.frames, annotations);
   annotations.Int(perfetto::kWatchedTid, recording.watched.value);
-  if (recording.allowed_before) {
-    annotations.Text(perfetto::kAllowedBefore, recording.allowed_before->ToString());
-  }
-  if (recording.allowed_after) {
-    annotations.Text(perfetto::kAllowedAfter, recording.allowed_after->ToString());
-  }
+  AnnotateStages(recording.frames.stages, annotations);
+  AnnotateAllowed(perfetto::kAllowedBefore, recording.allowed_before, annotations);
+  AnnotateAllowed(perfetto::kAllowedAfter, recording.allowed_after, annotations);
   annotations.Int(perfetto::kBeginNs, recording.begin_ns);
   annotations.Int(perfetto::kEndNs, recording.end_ns);
   if (recording.trace) AnnotateTrace(*recording.trace, annotations);

@@ -11,6 +11,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "analysis/model/frame.h"
+#include "analysis/model/ids.h"
+#include "analysis/model/recording.h"
 #include "analysis/report/explanation_json.h"
 #include "analysis/report/json_fields.h"
 #include "analysis/report/session_totals.h"
@@ -164,6 +167,46 @@ std::vector<Frame> FramesFromJson(const Json& columns, int64_t origin_ns) {
   return frames;
 }
 
+// Columns of a chain's frames, by stage.
+Json StagesJson(const CellFrames& cell) {
+  Json stages = Json::array();
+  for (size_t s = 0; s < cell.stages.size(); ++s) {
+    const Stage& stage = cell.stages[s];
+    Json row = {{"name", stage.name}, {"tid", stage.tid.value}, {"demand_ns", stage.demand_ns}};
+    const bool passes = s + 1 < cell.stages.size();
+    if (passes) row["passed_ns"] = Json::array();
+    row["cpu_ns"] = Json::array();
+    for (size_t i = 0; i < cell.frames.size(); ++i) {
+      if (passes) row["passed_ns"].push_back(cell.PassedNs(i)[s] - cell.origin_ns);
+      row["cpu_ns"].push_back(cell.StageCpuNs(i)[s]);
+    }
+    stages.push_back(std::move(row));
+  }
+  return stages;
+}
+
+// Of frames that were read. Reports of workloads without stages have no such key.
+void ReadStages(const Json& cell, CellFrames& frames) {
+  const auto stages = cell.find("stages");
+  if (stages == cell.end()) return;
+  if (stages->empty() || stages->size() > kMostStages) {
+    throw std::invalid_argument(absl::StrCat(stages->size(), " stages"));
+  }
+  for (const Json& row : *stages) {
+    frames.stages.push_back({row.at("name").get<std::string>(), Tid{row.at("tid").get<int32_t>()},
+                             row.at("demand_ns").get<int64_t>(), std::nullopt, std::nullopt});
+  }
+  for (size_t i = 0; i < frames.frames.size(); ++i) {
+    for (size_t s = 0; s < frames.stages.size(); ++s) {
+      const Json& row = stages->at(s);
+      if (s + 1 < frames.stages.size()) {
+        frames.passed_ns.push_back(TimeFrom(row.at("passed_ns").at(i), frames.origin_ns));
+      }
+      frames.stage_cpu_ns.push_back(row.at("cpu_ns").at(i).get<int64_t>());
+    }
+  }
+}
+
 Json ObserverJson(const std::optional<ObserverCost>& cost) {
   if (!cost) return nullptr;
   return {{"wall_ns", cost->wall_ns},
@@ -204,6 +247,7 @@ Json CellJson(const Cell& cell) {
               {"samples", SamplesJson(cell.frames)},
               {"observer", ObserverJson(cell.observer)},
               {"recording", cell.recording.empty() ? Json(nullptr) : Json(cell.recording)}};
+  if (!cell.frames.stages.empty()) row["stages"] = StagesJson(cell.frames);
   AddExplanation(cell.explanation, cell.frames, row);
   return row;
 }
@@ -243,6 +287,7 @@ Cell CellFromJson(const Json& row) {
   frames.period = {row.at("period").at("numerator_ns").get<int64_t>(),
                    row.at("period").at("denominator").get<int64_t>()};
   frames.frames = FramesFromJson(row.at("samples"), frames.origin_ns);
+  ReadStages(row, frames);
   cell.counts = FrameCountsFromJson(row.at("frames"));
   // Frames that could not be counted have no statistics either.
   if (cell.counts != FrameCounts{}) cell.classic = ComputeClassic(frames, cell.counts);

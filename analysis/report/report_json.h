@@ -20,6 +20,8 @@
 //       total, per_second[], disk_bytes, thread_count}}: the first three are those of parts[0]
 //     samples {frame[], release_ns[], start_ns[], completion_ns[], cpu_ns[], demand_ns[]}: columns
 //       of equal length, one row per completed frame
+//     stages[]    of a chain alone: {name, tid, demand_ns, passed_ns[], cpu_ns[]}, in the order in
+//       which frames go through them; two columns more, but that the last stage passes nothing on
 //     observer {wall_ns, bpf_run_ns, reader_cpu_ns, process_cpu_ns, captured_bytes}: what the trace
 //       cost while the cell ran; null without one
 //     recording   file in the session directory that holds its events, or null

@@ -90,6 +90,9 @@ std::string VerdictInWords(const Verdict& verdict) {
   } else {
     text = CauseInWords(verdict.subject, verdict.kind, verdict.decision);
   }
+  if (!verdict.stage.empty()) {
+    absl::StrAppend(&text, ", mostly while ", EscapeForTerminal(verdict.stage), " held the frame");
+  }
   if (verdict.kind == "overload") {
     absl::StrAppend(&text, ".");
   } else if (verdict.sufficient) {

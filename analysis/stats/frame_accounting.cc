@@ -1,5 +1,7 @@
 #include "analysis/stats/frame_accounting.h"
 
+#include <cstddef>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
@@ -29,9 +31,15 @@ absl::Status CheckFrame(const CellFrames& cell, const Frame& frame, int64_t expe
 absl::StatusOr<FrameCounts> CountFrames(const CellFrames& cell) {
   FrameCounts counts;
   int64_t next_index = 0;
-  for (const Frame& frame : cell.frames) {
+  if (!cell.HasWholeStages()) {
+    return absl::FailedPreconditionError(
+        "the frame log does not say of each frame when its stages passed it on");
+  }
+  for (size_t i = 0; i < cell.frames.size(); ++i) {
+    const Frame& frame = cell.frames[i];
     const absl::Status status = CheckFrame(cell, frame, next_index);
     if (!status.ok()) return status;
+    if (!cell.PassesInOrder(i)) return Violation(frame, "did not pass its stages in order");
     const int64_t skipped = cell.SkippedReleases(frame);
     ++(cell.IsLate(frame) ? counts.late : counts.met);
     counts.dropped += skipped;

@@ -25,7 +25,8 @@ struct FrameCounts {
 };
 
 // Counts `cell`. FailedPrecondition, with the frame named, when the frames contradict the pacing:
-// one out of order, released early, or a release that is neither run, skipped nor blocked.
+// one out of order, released early, not passed through its stages in order, or a release that is
+// neither run, skipped nor blocked.
 // O(frames).
 absl::StatusOr<FrameCounts> CountFrames(const CellFrames& cell);
 

@@ -17,15 +17,29 @@ struct Reading {
   bool is_change = false;  // made at this instant, by sched_setaffinity
 };
 
-// Every reading of the watched task's affinity, in order.
-std::vector<Reading> Readings(const Recording& recording,
+struct OwnersReadings {
+  const std::optional<CpuSet>* before = nullptr;
+  const std::optional<CpuSet>* after = nullptr;
+};
+
+OwnersReadings ReadingsOfOwner(const Recording& recording, Tid watched) {
+  if (watched != recording.watched) {
+    for (const Stage& stage : recording.frames.stages) {
+      if (stage.tid == watched) return {&stage.allowed_before, &stage.allowed_after};
+    }
+  }
+  return {&recording.allowed_before, &recording.allowed_after};
+}
+
+// Every reading of a watched task's affinity, in order.
+std::vector<Reading> Readings(const Recording& recording, Tid watched,
                               const std::vector<const SchedEvent*>& events) {
   std::vector<Reading> readings;
-  const Tid watched = recording.watched;
+  const OwnersReadings owner = ReadingsOfOwner(recording, watched);
   auto add = [&](int64_t time_ns, const std::optional<CpuSet>& allowed, bool is_change) {
     if (allowed.has_value()) readings.push_back({time_ns, &*allowed, is_change});
   };
-  add(kFirst, recording.allowed_before, false);
+  add(kFirst, *owner.before, false);
   for (const SchedEvent* event : events) {
     if (const auto* switched = std::get_if<SwitchEvent>(&event->body)) {
       if (switched->prev == watched) add(event->time_ns, switched->prev_allowed, false);
@@ -38,7 +52,7 @@ std::vector<Reading> Readings(const Recording& recording,
       if (affinity->task == watched) readings.push_back({event->time_ns, &affinity->allowed, true});
     }
   }
-  add(kLast, recording.allowed_after, false);
+  add(kLast, *owner.after, false);
   return readings;
 }
 
@@ -46,7 +60,7 @@ std::vector<Reading> Readings(const Recording& recording,
 
 AffinityTrack::AffinityTrack() : stretches_{{{kFirst, kLast}, std::nullopt}} {}
 
-AffinityTrack::AffinityTrack(const Recording& recording,
+AffinityTrack::AffinityTrack(const Recording& recording, Tid watched,
                              const std::vector<const SchedEvent*>& events) {
   int64_t since_ns = kFirst;
   const CpuSet* value = nullptr;
@@ -64,7 +78,7 @@ AffinityTrack::AffinityTrack(const Recording& recording,
     }
     since_ns = end_ns;
   };
-  for (const Reading& reading : Readings(recording, events)) {
+  for (const Reading& reading : Readings(recording, watched, events)) {
     const bool holds = value != nullptr && (reading.is_change || *value == *reading.allowed);
     push(reading.time_ns, holds ? value : nullptr);
     value = reading.allowed;

@@ -1,4 +1,4 @@
-// Which CPUs the watched task was allowed to use, at each instant, as far as that is known.
+// Which CPUs a watched task was allowed to use, at each instant, as far as that is known.
 //
 // Between two readings that agree, their value holds. A reading from sched_setaffinity's exit ends
 // the value before it; any other reading that disagrees leaves the time since the last one unknown
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/model/cpu_set.h"
+#include "analysis/model/ids.h"
 #include "analysis/model/recording.h"
 #include "analysis/model/sched_event.h"
 #include "analysis/timeline/interval.h"
@@ -28,8 +29,9 @@ class AffinityTrack {
 
   // Of a task of whose affinity nothing is known.
   AffinityTrack();
-  // O(n).
-  AffinityTrack(const Recording& recording, const std::vector<const SchedEvent*>& events);
+  // Of one of the recording's watched threads. O(n).
+  AffinityTrack(const Recording& recording, Tid watched,
+                const std::vector<const SchedEvent*>& events);
 
   // Null where it is unknown. O(log n).
   const CpuSet* At(int64_t time_ns) const;

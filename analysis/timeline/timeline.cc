@@ -12,14 +12,17 @@ Timeline::Timeline(const Recording& recording)
       tasks_(events_),
       cpus_(recording, events_, tasks_, bounds_),
       spans_(events_, tasks_, cpus_, bounds_),
-      idle_(events_, tasks_, cpus_, spans_),
-      affinity_(recording, events_) {
+      idle_(events_, tasks_, cpus_, spans_) {
+  for (const Tid tid : recording.WatchedThreads()) {
+    watched_.push_back({tid, AffinityTrack(recording, tid, events_), {}});
+  }
   for (size_t i = 0; i < events_.size(); ++i) {
     const auto* start = std::get_if<TimerStartEvent>(&events_[i]->body);
     const auto* expire = std::get_if<TimerExpireEvent>(&events_[i]->body);
-    if ((start != nullptr && start->task == recording.watched) ||
-        (expire != nullptr && expire->task == recording.watched)) {
-      watched_timers_.push_back(static_cast<int32_t>(i));
+    if (start == nullptr && expire == nullptr) continue;
+    const Tid task = start != nullptr ? start->task : expire->task;
+    for (WatchedThread& thread : watched_) {
+      if (thread.tid == task) thread.timers.push_back(static_cast<int32_t>(i));
     }
   }
 }
@@ -32,9 +35,19 @@ TaskIndex Timeline::TaskAt(Tid tid, int64_t time_ns) const {
   return tasks_.Find(tid, static_cast<size_t>(index > 0 ? index - 1 : 0));
 }
 
-const AffinityTrack& Timeline::AffinityOf(TaskIndex task) const {
-  const bool watched = task > kIdleTask && tasks_.info(task).key.tid == recording_.watched;
-  return watched ? affinity_ : unknown_affinity_;
+const Timeline::WatchedThread& Timeline::ThreadOf(TaskIndex task) const {
+  if (task <= kIdleTask) return not_watched_;
+  const Tid tid = tasks_.info(task).key.tid;
+  for (const WatchedThread& thread : watched_) {
+    if (thread.tid == tid) return thread;
+  }
+  return not_watched_;
+}
+
+const AffinityTrack& Timeline::AffinityOf(TaskIndex task) const { return ThreadOf(task).affinity; }
+
+const std::vector<int32_t>& Timeline::TimersOf(TaskIndex task) const {
+  return ThreadOf(task).timers;
 }
 
 }  // namespace whylate

@@ -41,18 +41,24 @@ class Timeline {
   const CpuOccupancy& cpus() const { return cpus_; }
   const TaskSpans& spans() const { return spans_; }
   const IdleTime& idle() const { return idle_; }
-  // Of the watched task.
-  const AffinityTrack& affinity() const { return affinity_; }
-  // The same for the watched task; for any other nothing is known of it.
+  // Known of watched threads; of any other nothing is.
   const AffinityTrack& AffinityOf(TaskIndex task) const;
+  // TimerStartEvent and TimerExpireEvent of a watched thread, as event indexes, in order; none of
+  // any other.
+  const std::vector<int32_t>& TimersOf(TaskIndex task) const;
 
   // The life of `tid` that events before `time_ns` speak of; kNoTask where it never occurs.
   TaskIndex TaskAt(Tid tid, int64_t time_ns) const;
 
-  // TimerStartEvent and TimerExpireEvent of the watched thread, as event indexes, in order.
-  const std::vector<int32_t>& watched_timers() const { return watched_timers_; }
-
  private:
+  struct WatchedThread {
+    Tid tid;
+    AffinityTrack affinity;
+    std::vector<int32_t> timers;
+  };
+
+  const WatchedThread& ThreadOf(TaskIndex task) const;
+
   const Recording& recording_;
   Interval bounds_;
   std::vector<const SchedEvent*> events_;
@@ -60,9 +66,8 @@ class Timeline {
   CpuOccupancy cpus_;
   TaskSpans spans_;
   IdleTime idle_;
-  AffinityTrack affinity_;
-  AffinityTrack unknown_affinity_;
-  std::vector<int32_t> watched_timers_;
+  std::vector<WatchedThread> watched_;
+  WatchedThread not_watched_;
 };
 
 }  // namespace whylate

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include "analysis/attribution/explain.h"
 #include "analysis/report/perfetto_writer.h"
@@ -50,7 +51,8 @@ bool WriteSeeds(const std::string& directory) {
     options.seed = seed;
     options.actions = 15;
     options.stolen = seed % 2 == 0;
-    const Recording recording = GenerateTrace(options);
+    Recording recording = GenerateTrace(options);
+    if (seed > 4) recording = ThroughStages(std::move(recording), seed);
     const Explanation explanation = Explain(recording);
     const std::string number = std::to_string(seed);
     written = written &&

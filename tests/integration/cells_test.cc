@@ -6,12 +6,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/attribution/explain.h"
+#include "analysis/import/perfetto.h"
+#include "analysis/report/explanation_json.h"
 #include "analysis/report/report.h"
+#include "tests/support/explanation_checks.h"
 #include "tests/support/machine.h"
 #include "tests/support/program.h"
 #include "userspace/session/session_directory.h"
@@ -93,25 +98,94 @@ void CheckCell(const Json& cell) {
   }
 }
 
+std::string MissesOf(const CellFrames& frames, const Explanation& explanation) {
+  nlohmann::ordered_json cell;
+  AddExplanation(explanation, frames, cell);
+  return cell.dump();
+}
+
 TEST(CellsTest, EachCellAccountsForEachFrameAndEveryRenderingSaysTheSame) {
   const ScratchDirectory scratch;
   const std::optional<PrivateMount> disk = PrivateMount::Disk(scratch, 600 << 20);
   const std::string out = scratch.File("session");
   const ProgramResult result =
-      RunProgram({"run", "-W", "audio,video,x,gaming,custom", "-w", "none,burn,compile", "-d",
-                  "300ms", "--cpu-percent", "20", "--interval", "10000", "--workdir",
+      RunProgram({"run", "-W", "audio,video,x,gaming,desktop,custom", "-w", "none,burn,compile",
+                  "-d", "300ms", "--cpu-percent", "20", "--interval", "10000", "--workdir",
                   disk ? disk->path() : scratch.path(), "-o", out, "--json"});
   EXPECT_EQ(result.exit_code, ExitCodeFor(ReadReport(out))) << result.err;
   const Json report = Json::parse(result.out, nullptr, /*allow_exceptions=*/false);
   ASSERT_TRUE(report.is_object()) << result.out;
   EXPECT_EQ(report["schema"], "whylate.report/1");
   EXPECT_TRUE(report["finished"].is_string());
-  ASSERT_EQ(report["cells"].size(), 15U);
+  ASSERT_EQ(report["cells"].size(), 18U);
   for (const Json& cell : report["cells"]) CheckCell(cell);
 
   EXPECT_EQ(ReadText(out + "/report.json"), result.out);
   EXPECT_EQ(RunProgram({"report", out, "--format", "json"}).out, result.out);
   EXPECT_EQ(RunProgram({"report", out}).out, ReadText(out + "/report.txt"));
+}
+
+// Columns of a chain: when each stage but the last passed the frame on, and what it ran.
+void CheckStages(const Json& cell) {
+  SCOPED_TRACE(cell["load"].get<std::string>());
+  const Json& samples = cell["samples"];
+  const Json& stages = cell["stages"];
+  ASSERT_EQ(stages.size(), 3U);
+  EXPECT_EQ(stages[0]["demand_ns"].get<int64_t>() + stages[1]["demand_ns"].get<int64_t>() +
+                stages[2]["demand_ns"].get<int64_t>(),
+            samples["demand_ns"][0]);
+  EXPECT_NE(stages[0]["tid"], stages[1]["tid"]);
+  EXPECT_NE(stages[1]["tid"], stages[2]["tid"]);
+  for (size_t i = 0; i < samples["frame"].size(); ++i) {
+    EXPECT_LE(samples["start_ns"][i], stages[0]["passed_ns"][i]);
+    EXPECT_LE(stages[0]["passed_ns"][i], stages[1]["passed_ns"][i]);
+    EXPECT_LE(stages[1]["passed_ns"][i], samples["completion_ns"][i]);
+    int64_t cpu_ns = 0;
+    for (const Json& stage : stages) cpu_ns += stage["cpu_ns"][i].get<int64_t>();
+    EXPECT_EQ(cpu_ns, samples["cpu_ns"][i].get<int64_t>());
+  }
+  for (const Json& miss : cell["misses"]) {
+    EXPECT_FALSE(miss["verdict"].is_null() && !cell["trace"].is_null());
+    for (const Json& segment : miss["segments"]) {
+      EXPECT_THAT(segment["stage"]["name"].get<std::string>(),
+                  AnyOf("desktop-input", "desktop-app", "desktop-comp"));
+      // Nobody sleeps for lack of the frame in its own turn. The first stage may: until it is told
+      // of the completion before.
+      if (segment["kind"] == "blocked" && segment["waker"].is_string() &&
+          segment["stage"]["name"] != "desktop-input") {
+        EXPECT_FALSE(segment["waker"].get<std::string>().starts_with("desktop-")) << segment;
+      }
+    }
+  }
+}
+
+TEST(CellsTest, AChainsFramesGoThroughItsStages) {
+  const ScratchDirectory scratch;
+  const std::string out = scratch.File("session");
+  const ProgramResult result = RunProgram(
+      {"run", "-W", "desktop", "-w", "none,burn", "-d", "2s", "-o", out, "--record", "all"});
+  const Report report = ReadReport(out);
+  EXPECT_EQ(result.exit_code, ExitCodeFor(report)) << result.err;
+  const Json json = Json::parse(ReadText(out + "/report.json"), nullptr, false);
+  ASSERT_EQ(json["cells"].size(), 2U);
+  for (const Json& cell : json["cells"]) {
+    CheckCell(cell);
+    CheckStages(cell);
+  }
+  // The work is what it was calibrated to, or the cell says that the machine is too unsteady.
+  const Cell& idle = report.cells[0];
+  EXPECT_TRUE(std::abs(idle.classic.cpu_per_demand.value_or(0) - 1) <= 0.02 || !idle.valid());
+  for (const Cell& cell : report.cells) {
+    if (!cell.explanation.trace) continue;
+    EXPECT_THAT(BrokenInvariants(cell.frames, cell.explanation), testing::IsEmpty());
+    // The recording, read again, says the same of each miss.
+    const absl::StatusOr<ImportedTrace> trace =
+        ImportPerfetto(ReadText(out + "/" + cell.recording), ImportLimits());
+    ASSERT_TRUE(trace.ok()) << trace.status();
+    EXPECT_TRUE(HasUsableTimes(trace->recording));
+    EXPECT_EQ(MissesOf(trace->recording.frames, Explain(trace->recording)),
+              MissesOf(cell.frames, cell.explanation));
+  }
 }
 
 TEST(CellsTest, PinsRenicesAndNamesItsThreadsAndNotItself) {
@@ -143,6 +217,24 @@ TEST(CellsTest, PinsRenicesAndNamesItsThreadsAndNotItself) {
   }
   EXPECT_EQ(checked, 1 + (1 + 2) + (1 + 80));  // each load has a main thread too
   EXPECT_EQ(StatusOf(program.pid(), "Cpus_allowed_list"), StatusOf(getpid(), "Cpus_allowed_list"));
+  EXPECT_THAT(program.Wait().exit_code, AnyOf(0, 3));
+}
+
+TEST(CellsTest, PinsAndRenicesEachStageOfAChain) {
+  const ScratchDirectory scratch;
+  RunningProgram program({.arguments = {"run", "-W", "desktop", "-w", "none", "-c", "0", "-B", "3",
+                                        "-d", "1s", "-o", scratch.File("session")}});
+  for (const char* name : {"desktop-input", "desktop-app", "desktop-comp"}) {
+    SCOPED_TRACE(name);
+    std::optional<ThreadFacts> stage;
+    ASSERT_TRUE(Eventually([&] {
+      stage = FindThread(program.pid(), name);
+      return program.HasEnded() || stage.has_value();
+    }));
+    ASSERT_TRUE(stage) << program.Wait().err;
+    EXPECT_EQ(StatusOf(stage->thread, "Cpus_allowed_list"), "0");
+    EXPECT_EQ(stage->nice, 3);
+  }
   EXPECT_THAT(program.Wait().exit_code, AnyOf(0, 3));
 }
 

@@ -131,7 +131,8 @@ Explanation MadeExplanation(int64_t origin_ns) {
                          true,
                          250000,
                          Confidence::kComplete,
-                         1000};
+                         1000,
+                         ""};
   Explanation explanation;
   explanation.misses = {miss};
   explanation.causes = {{"burn", "runqueue_wait", Decision::kMissedPull, 2, 0, 3300000},

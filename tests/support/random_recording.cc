@@ -101,7 +101,20 @@ class Maker {
       frames.frames.push_back({Int64(), Int64(), Int64(), Int64(), Int64(), Int64()});
       frames.demand_ns.push_back(Int64());
     }
+    if (Chance()) AddStages(&frames);
     return frames;
+  }
+
+  void AddStages(CellFrames* frames) {
+    for (uint64_t i = 1 + Below(kMostStages); i > 0; --i) {
+      frames->stages.push_back({Name(), Tid{Int32()}, Int64(), Allowed(), Allowed()});
+    }
+    for (size_t i = frames->frames.size() * (frames->stages.size() - 1); i > 0; --i) {
+      frames->passed_ns.push_back(Int64());
+    }
+    for (size_t i = frames->frames.size() * frames->stages.size(); i > 0; --i) {
+      frames->stage_cpu_ns.push_back(Int64());
+    }
   }
 
   SchedEvent Event() { return {Int64(), Cpu(), Word(), Body()}; }
@@ -178,6 +191,9 @@ std::string FramesDifference(const CellFrames& a, const CellFrames& b) {
   if (a.period.denominator != b.period.denominator) return "period's denominator";
   if (a.origin_ns != b.origin_ns || a.end_ns != b.end_ns) return "origin or end of frames";
   if (a.demand_ns != b.demand_ns) return "demands";
+  if (a.stages != b.stages) return "stages";
+  if (a.passed_ns != b.passed_ns) return "when stages passed frames on";
+  if (a.stage_cpu_ns != b.stage_cpu_ns) return "CPU times of stages";
   if (!std::equal(a.frames.begin(), a.frames.end(), b.frames.begin(), b.frames.end(), SameFrame)) {
     return "frames";
   }

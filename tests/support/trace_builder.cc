@@ -59,7 +59,18 @@ TraceBuilder& TraceBuilder::Class(int32_t tid, SchedClass sched_class,
   return *this;
 }
 
+TraceBuilder& TraceBuilder::Stage(int32_t tid, const std::string& name, int64_t demand) {
+  std::vector<whylate::Stage>& stages = recording_.frames.stages;
+  if (stages.empty()) Watch(tid);
+  stages.push_back({name, Tid{tid}, demand * unit_ns_, std::nullopt, std::nullopt});
+  return Add(0, 0, TaskNameEvent{Tid{tid}, Tgid{recording_.watched.value}, name, false});
+}
+
 TraceBuilder& TraceBuilder::Allowed(std::initializer_list<int32_t> cpus) {
+  for (whylate::Stage& stage : recording_.frames.stages) {
+    stage.allowed_before = Cpus(cpus);
+    stage.allowed_after = Cpus(cpus);
+  }
   recording_.allowed_before = Cpus(cpus);
   recording_.allowed_after = Cpus(cpus);
   return *this;
@@ -194,6 +205,14 @@ TraceBuilder& TraceBuilder::Frame(int64_t index, int64_t completion, int64_t dem
   frame.demand_ns = demand * unit_ns_;
   frame.cpu_ns = frame.demand_ns;
   frames.frames.push_back(frame);
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::Passed(std::initializer_list<int64_t> times) {
+  CellFrames& frames = recording_.frames;
+  for (const int64_t time : times) frames.passed_ns.push_back(time * unit_ns_);
+  frames.stage_cpu_ns.push_back(frames.frames.back().cpu_ns);
+  frames.stage_cpu_ns.resize(frames.frames.size() * frames.stages.size(), 0);
   return *this;
 }
 

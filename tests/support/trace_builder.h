@@ -40,7 +40,9 @@ class TraceBuilder {
   TraceBuilder& Observer(int32_t tid);
   // The class with which the task is in all events added from here on.
   TraceBuilder& Class(int32_t tid, SchedClass sched_class, std::optional<int32_t> rt_priority = {});
-  // The watched task's affinity, before and after.
+  // The next stage of a chain, a thread of the first one's process; that is the watched thread.
+  TraceBuilder& Stage(int32_t tid, const std::string& name, int64_t demand = 0);
+  // The watched task's affinity, before and after; of a chain, all its stages' so far.
   TraceBuilder& Allowed(std::initializer_list<int32_t> cpus);
   TraceBuilder& Isolated(int32_t cpu);
 
@@ -82,6 +84,8 @@ class TraceBuilder {
   // A frame of a cell with a fixed period from 0 on; its release is index * period.
   TraceBuilder& Pace(Pacing pacing, int64_t period, int64_t end);
   TraceBuilder& Frame(int64_t index, int64_t completion, int64_t demand);
+  // When the stages of the frame added last passed it on; its CPU time is the first one's.
+  TraceBuilder& Passed(std::initializer_list<int64_t> times);
 
   int64_t unit_ns() const { return unit_ns_; }
   // The Recording being built, for what has no method.

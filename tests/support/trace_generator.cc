@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 namespace whylate {
 namespace {
 
@@ -403,5 +405,29 @@ class Machine {
 }  // namespace
 
 Recording GenerateTrace(const GeneratorOptions& options) { return Machine(options).Run(); }
+
+Recording ThroughStages(Recording generated, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  CellFrames& cell = generated.frames;
+  Frame& frame = cell.frames.front();
+  const int64_t length_ns = frame.completion_ns - frame.start_ns;
+  for (const int32_t tid : {kGeneratedTask, static_cast<int32_t>(10 + random() % 3),
+                            static_cast<int32_t>(13 + random() % 3)}) {
+    Stage stage{absl::StrCat("stage ", tid), Tid{tid}, frame.demand_ns / 3, {}, {}};
+    if (random() % 2 == 0) {
+      stage.allowed_before = generated.allowed_before;
+      stage.allowed_after = generated.allowed_before;
+    }
+    cell.stages.push_back(std::move(stage));
+    cell.stage_cpu_ns.push_back(frame.cpu_ns);
+  }
+  frame.cpu_ns *= 3;
+  for (size_t i = 1; i < cell.stages.size(); ++i) {
+    cell.passed_ns.push_back(frame.start_ns +
+                             static_cast<int64_t>(random() % static_cast<uint64_t>(length_ns + 1)));
+  }
+  std::sort(cell.passed_ns.begin(), cell.passed_ns.end());
+  return generated;
+}
 
 }  // namespace whylate

@@ -29,6 +29,10 @@ struct GeneratorOptions {
 
 Recording GenerateTrace(const GeneratorOptions& options);
 
+// A generated recording whose late frame goes through three stages: the watched task, and two others
+// of its tasks. When they passed it on is arbitrary.
+Recording ThroughStages(Recording generated, uint64_t seed);
+
 }  // namespace whylate
 
 #endif  // WHYLATE_TESTS_SUPPORT_TRACE_GENERATOR_H_

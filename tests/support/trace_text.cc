@@ -7,8 +7,9 @@
 namespace whylate {
 
 std::string SegmentText(const Segment& segment, int64_t unit_ns) {
-  std::string text = absl::StrCat(ToString(segment.kind), " ", segment.start_ns / unit_ns, "-",
-                                  segment.end_ns / unit_ns);
+  std::string text = segment.stage ? absl::StrCat(segment.stage->name, ": ") : "";
+  absl::StrAppend(&text, ToString(segment.kind), " ", segment.start_ns / unit_ns, "-",
+                  segment.end_ns / unit_ns);
   if (segment.cpu.has_value()) absl::StrAppend(&text, " cpu", segment.cpu->value);
   if (segment.decision.has_value()) absl::StrAppend(&text, " ", ToString(*segment.decision));
   if (!segment.reason.empty()) absl::StrAppend(&text, " (", segment.reason, ")");
@@ -33,6 +34,7 @@ std::string VerdictText(const Verdict& verdict, int64_t unit_ns) {
   if (verdict.decision.has_value()) absl::StrAppend(&text, " ", ToString(*verdict.decision));
   absl::StrAppend(&text, verdict.sufficient ? " sufficient" : " insufficient", " margin ",
                   verdict.margin_ns / unit_ns, " ", ToString(verdict.confidence));
+  if (!verdict.stage.empty()) absl::StrAppend(&text, " in ", verdict.stage);
   return text;
 }
 

@@ -1,6 +1,6 @@
 // An explanation, or a part of it, as one short line a piece: what tests of drawn traces compare.
 //
-//   "runqueue_wait 2-9 cpu0 no_preempt [burn 2-9 no_preempt]"
+//   "runqueue_wait 2-9 cpu0 no_preempt [burn 2-9 no_preempt]"; "app: running 2-9" of a chain
 #ifndef WHYLATE_TESTS_SUPPORT_TRACE_TEXT_H_
 #define WHYLATE_TESTS_SUPPORT_TRACE_TEXT_H_
 

@@ -2,6 +2,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "analysis/model/status_macros.h"
@@ -19,6 +20,7 @@ constexpr int64_t kPieceNs = 20'000;
 constexpr int32_t kWorkloadPriority = 10;
 // Of the releases that interrupts strike at.
 constexpr int64_t kFloodEvery = 12;
+constexpr size_t kMiddleStage = 1;
 // What is longer is a stroke of the flood's own; what is shorter, the machine's everyday.
 constexpr int64_t kStrokeNs = 200'000;
 
@@ -85,6 +87,17 @@ void CountInterrupts(ScenarioPlan& plan, std::shared_ptr<Losses> losses) {
     }
     run.injections.push_back(std::move(interrupts));
   };
+}
+
+// When a stage of a chain (not the first one) held a frame, by the stages' own clocks.
+std::vector<TimeWindow> HeldBy(const CellFrames& frames, size_t stage) {
+  std::vector<TimeWindow> held;
+  for (size_t i = 0; i < frames.frames.size(); ++i) {
+    const std::span<const int64_t> passed_ns = frames.PassedNs(i);
+    held.push_back({passed_ns[stage - 1],
+                    stage < passed_ns.size() ? passed_ns[stage] : frames.frames[i].completion_ns});
+  }
+  return held;
 }
 
 }  // namespace
@@ -218,6 +231,25 @@ absl::StatusOr<ScenarioPlan> PlanPacketFlood(const ScenarioStage& stage) {
 Proof ProveInterrupts() {
   Proof proof;
   proof.expected = {{"interrupts", {"running"}, {}}};
+  return proof;
+}
+
+absl::StatusOr<ScenarioPlan> PlanChain(const ScenarioStage& stage) {
+  ScenarioPlan plan = PlanVideo(stage, OneCpu(stage.home));
+  plan.workload = *MakeWorkload("desktop", {});
+  plan.injectors.push_back(MakeStageHog(kMiddleStage, *stage.other, 14 * kNsPerMs, 187 * kNsPerMs));
+  plan.settle = [](ScenarioRun& run) {
+    Injection& hog = run.injection("hog");
+    hog.busy = Intersection(hog.busy, HeldBy(run.recording.frames, kMiddleStage));
+  };
+  return plan;
+}
+
+Proof ProveChain() {
+  Proof proof;
+  proof.expected = {
+      {"hog", {"preempted", "runqueue_wait"}, {Decision::kHigherClass}, "desktop-app"}};
+  proof.none_avoidable = true;
   return proof;
 }
 

@@ -60,6 +60,14 @@ absl::Status Periodically(int64_t period_ns, const std::function<absl::Status(in
   }
 }
 
+absl::Status StrikePeriodically(const InjectorContext& context, int64_t busy_ns,
+                                int64_t period_ns) {
+  return Periodically(period_ns, [&](int64_t) {
+    SpinUntil(MonotonicNs() + busy_ns, *context.busy);
+    return absl::OkStatus();
+  });
+}
+
 // Whether the workload waits for its release at `release_ns`: then nothing of it runs.
 bool SleepsUntil(const InjectorContext& context, int64_t release_ns) {
   const int64_t count = context.frames->count();
@@ -142,10 +150,18 @@ Injector MakeHog(CpuId cpu, int64_t busy_ns, int64_t period_ns) {
   hog.settings = {"hog", OneCpu(cpu), kHogPriority};
   hog.body = [=](const InjectorContext& context, const Channel& channel) -> absl::Status {
     RETURN_IF_ERROR(AwaitGo(channel));
-    return Periodically(period_ns, [&](int64_t) {
-      SpinUntil(MonotonicNs() + busy_ns, *context.busy);
-      return absl::OkStatus();
-    });
+    return StrikePeriodically(context, busy_ns, period_ns);
+  };
+  return hog;
+}
+
+Injector MakeStageHog(size_t stage, CpuId cpu, int64_t busy_ns, int64_t period_ns) {
+  Injector hog = MakeHog(cpu, busy_ns, period_ns);
+  hog.body = [=](const InjectorContext& context, const Channel& channel) -> absl::Status {
+    RETURN_IF_ERROR(AwaitGo(channel));
+    context.AwaitOrigin();
+    RETURN_IF_ERROR(SetMask(context.frames->stage_tid(stage), OneCpu(cpu)));
+    return StrikePeriodically(context, busy_ns, period_ns);
   };
   return hog;
 }

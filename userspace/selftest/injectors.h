@@ -6,6 +6,7 @@
 #ifndef WHYLATE_USERSPACE_SELFTEST_INJECTORS_H_
 #define WHYLATE_USERSPACE_SELFTEST_INJECTORS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -53,6 +54,8 @@ struct Injector {
 
 // SCHED_FIFO, `busy_ns` every `period_ns` on `cpu`.
 Injector MakeHog(CpuId cpu, int64_t busy_ns, int64_t period_ns);
+// The same, after it has moved a stage of a chain there, alone.
+Injector MakeStageHog(size_t stage, CpuId cpu, int64_t busy_ns, int64_t period_ns);
 // SCHED_FIFO on `cpu` from `from_ns` to `until_ns` after each `every`-th release of the workload.
 Injector MakeStrikingHog(CpuId cpu, int64_t every, int64_t from_ns, int64_t until_ns);
 // As MakeHog(), but each time on the CPU where the workload is, 1 ms after one of its releases.

@@ -14,6 +14,7 @@
 #include "userspace/platform/scheduling.h"
 #include "userspace/selftest/forked_process.h"
 #include "userspace/session/cell_trace.h"
+#include "userspace/workload/frame_chain.h"
 #include "userspace/workload/frame_log.h"
 
 namespace whylate {
@@ -50,15 +51,21 @@ class Performance {
 
  private:
   absl::Status StartWorkload() {
-    ASSIGN_OR_RETURN(FrameLog log,
-                     FrameLog::Create(LogCapacity(plan_.workload, plan_.duration_ns)));
+    ASSIGN_OR_RETURN(FrameLog log, FrameLog::Create(LogCapacity(plan_.workload, plan_.duration_ns),
+                                                    plan_.workload.stages.size()));
     log_ = std::make_unique<FrameLog>(std::move(log));
     ForkedProcess::Settings settings = plan_.workload_settings;
     settings.name = plan_.workload.name;
     const auto body = [this](const Channel& channel) -> absl::Status {
       RETURN_IF_ERROR(log_->Lock());
       RETURN_IF_ERROR(AwaitGo(channel));
-      RunFrames(plan_.workload, plan_.duration_ns, stage_.loops_per_ms, *log_, plan_.body);
+      if (plan_.workload.stages.empty()) {
+        RunFrames(plan_.workload, plan_.duration_ns, stage_.loops_per_ms, *log_, plan_.body);
+      } else {
+        ASSIGN_OR_RETURN(const std::unique_ptr<FrameChain> chain,
+                         FrameChain::Start(plan_.workload, stage_.loops_per_ms, *log_));
+        chain->Run(plan_.duration_ns);
+      }
       RETURN_IF_ERROR(channel.Send("done"));
       return channel.Receive().status();
     };
@@ -145,6 +152,7 @@ class Performance {
     frames.period = plan_.workload.period;
     frames.origin_ns = log_->origin_ns();
     frames.end_ns = std::min(frames.origin_ns + plan_.duration_ns, ended_ns_);
+    frames.stages = plan_.workload.stages;
     log_->CopyFrames(frames);
   }
 

@@ -56,7 +56,7 @@ struct ScenarioRun;
 struct ScenarioPlan {
   Workload workload;
   ForkedProcess::Settings workload_settings;  // its name is the workload's
-  FrameBody body;                             // of its frames; empty for their demand alone
+  FrameBody body;  // of its frames, but for a chain's; empty for their demand alone
   int64_t duration_ns = 0;
   std::vector<Injector> injectors;
   int64_t buffer_bytes = int64_t{8} << 20;

@@ -23,6 +23,7 @@ absl::StatusOr<ScenarioPlan> PlanRtBandwidth(const ScenarioStage& stage);
 absl::StatusOr<ScenarioPlan> PlanOverload(const ScenarioStage& stage);
 absl::StatusOr<ScenarioPlan> PlanTimerFlood(const ScenarioStage& stage);
 absl::StatusOr<ScenarioPlan> PlanPacketFlood(const ScenarioStage& stage);
+absl::StatusOr<ScenarioPlan> PlanChain(const ScenarioStage& stage);
 absl::StatusOr<ScenarioPlan> PlanNothing(const ScenarioStage& stage);
 absl::StatusOr<ScenarioPlan> PlanStorm(const ScenarioStage& stage);
 Proof ProveHogPinned();
@@ -32,6 +33,7 @@ Proof ProveWidenedMask();
 Proof ProveRtBandwidth();
 Proof ProveOverload();
 Proof ProveInterrupts();
+Proof ProveChain();
 Proof ProveNothing();
 Proof ProveStorm();
 

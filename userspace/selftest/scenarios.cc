@@ -36,6 +36,8 @@ constexpr ScenarioRow kRows[] = {
      PlanTimerFlood},
     {13, "softirqs", "a flood of packets is received on its CPU", true, true, ProveInterrupts,
      PlanPacketFlood},
+    {14, "chain", "the middle stage of three shares its CPU with a SCHED_FIFO task", true, true,
+     ProveChain, PlanChain},
     {15, "nothing", "nothing: tasks that only sleep", false, false, ProveNothing, PlanNothing},
     {15, "storm", "a messaging storm, and a far too small trace buffer", false, false, ProveStorm,
      PlanStorm},

@@ -122,18 +122,18 @@ int64_t LostNs(const Recording& recording, const Frame& frame) {
   return lost_ns;
 }
 
-// Whether the proof lets a verdict of this kind name those that it names.
+// Whether the proof lets a verdict of this kind, and of this stage, name those that it names.
 bool IsOfExpectedKind(const ScenarioRun& run, const Proof& proof, const Verdict& verdict) {
   if (!proof.only_kind.empty() && verdict.kind != proof.only_kind) return false;
   for (const Expectation& expectation : proof.expected) {
     // The kind of a joint verdict is that of one of its subjects.
-    if (verdict.subjects.size() > 1 || expectation.kinds.empty()) continue;
+    if (verdict.subjects.size() > 1) continue;
     for (const Injection& injection : run.injections) {
       if (injection.name != expectation.injection || !Names(verdict, injection)) continue;
-      if (std::find(expectation.kinds.begin(), expectation.kinds.end(), verdict.kind) ==
-          expectation.kinds.end()) {
-        return false;
-      }
+      const std::vector<std::string>& kinds = expectation.kinds;
+      const bool is_kind =
+          kinds.empty() || std::find(kinds.begin(), kinds.end(), verdict.kind) != kinds.end();
+      if (!is_kind || verdict.stage != expectation.stage) return false;
     }
   }
   return true;
@@ -145,7 +145,8 @@ std::optional<std::string> WhyWrong(const ScenarioRun& run, const Proof& proof, 
   const Verdict& verdict = *miss.verdict;
   const Window window(run, miss);
   if (!IsOfExpectedKind(run, proof, verdict)) {
-    return Describe(miss, absl::StrCat("not as ", verdict.kind));
+    return Describe(miss, absl::StrCat("not as ", verdict.kind, verdict.stage.empty() ? "" : " of ",
+                                       verdict.stage));
   }
   // "overload" has no saving that a loss could touch.
   if (verdict.kind == "overload") {

@@ -26,6 +26,7 @@ struct Expectation {
   std::string injection;            // by its name
   std::vector<std::string> kinds;   // a verdict that names it has one of these
   std::vector<Decision> decisions;  // one of these has most of its time; empty: any
+  std::string stage = "";           // of a chain: which of them it must say was held up
 };
 
 // What the runs of a scenario must show.

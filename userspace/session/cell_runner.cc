@@ -38,8 +38,8 @@ std::optional<int64_t> DiskReadBytes(Tgid tgid) {
   return std::nullopt;
 }
 
-std::optional<CpuSet> AffinityOf(const ChildProcess& child) {
-  absl::StatusOr<CpuSet> cpus = GetAffinity(Tid{child.tgid().value});
+std::optional<CpuSet> AffinityOf(Tid tid) {
+  absl::StatusOr<CpuSet> cpus = GetAffinity(tid);
   if (!cpus.ok()) return std::nullopt;
   return *cpus;
 }
@@ -59,14 +59,14 @@ absl::StatusOr<Cell> CellRunner::Run() {
   if (end.ok()) end = StartWorkload();
   if (end.ok()) end = AwaitReady();
   if (end.ok()) {
-    allowed_before_ = AffinityOf(*workload_);
+    ReadAffinity(allowed_before_, &Stage::allowed_before);
     RETURN_IF_ERROR(StartTrace());
     for (const RunningLoad& load : loads_) end.Update(LetGo(*load.child));
   }
   if (end.ok()) end = Watch(MonotonicNs() + kSettleNs, false);
   if (end.ok()) end = Measure();
   ended_ns_ = MonotonicNs();
-  if (workload_ != nullptr) allowed_after_ = AffinityOf(*workload_);
+  if (workload_ != nullptr) ReadAffinity(allowed_after_, &Stage::allowed_after);
   EndChildren();
   if (StopRequested()) return absl::CancelledError("stopped");
   return FinishCell(end);
@@ -127,7 +127,9 @@ absl::Status CellRunner::EnterMemoryCgroup(ChildProcess& child) {
 
 absl::Status CellRunner::StartWorkload() {
   const int64_t duration_ns = environment_.options.duration_ns;
-  ASSIGN_OR_RETURN(FrameLog log, FrameLog::Create(LogCapacity(plan_.workload, duration_ns)));
+  stages_ = plan_.workload.stages;
+  ASSIGN_OR_RETURN(FrameLog log,
+                   FrameLog::Create(LogCapacity(plan_.workload, duration_ns), stages_.size()));
   log_.emplace(std::move(log));
   ChildProcess::Request request;
   request.label = absl::StrCat("workload ", plan_.workload.name);
@@ -142,6 +144,16 @@ absl::Status CellRunner::StartWorkload() {
   request.spec.load.values = {environment_.options.cpu_percent, environment_.options.interval_us};
   ASSIGN_OR_RETURN(workload_, ChildProcess::Start(request, environment_.registry));
   return workload_->Begin();
+}
+
+void CellRunner::ReadAffinity(std::optional<CpuSet>& of_first,
+                              std::optional<CpuSet> Stage::*of_others) {
+  of_first = AffinityOf(Tid{workload_->tgid().value});
+  for (size_t i = 1; i < stages_.size(); ++i) {
+    const Tid tid = log_->stage_tid(i);
+    // Not started: 0 would be this process.
+    if (tid.value != 0) stages_[i].*of_others = AffinityOf(tid);
+  }
 }
 
 std::vector<ChildProcess*> CellRunner::Children() {
@@ -311,6 +323,7 @@ void CellRunner::CopyFrames(CellFrames& frames) const {
   frames.origin_ns = origin_ns_;
   frames.end_ns = std::min(origin_ns_ + environment_.options.duration_ns, ended_ns_);
   frames.end_ns = std::max(frames.end_ns, frames.origin_ns);
+  frames.stages = stages_;
   log_->CopyFrames(frames);
 }
 

@@ -95,6 +95,8 @@ class CellRunner {
 
   absl::StatusOr<Cell> FinishCell(const absl::Status& end);
   void CopyFrames(CellFrames& frames) const;
+  // Of the workload's thread, and of the stages of a chain beside the first.
+  void ReadAffinity(std::optional<CpuSet>& of_first, std::optional<CpuSet> Stage::*of_others);
   // Why frames were late, from the trace where there is one; returns what it was told from.
   absl::StatusOr<Recording> Explain(Cell& cell);
   // Into a file, with what is worth knowing of the cell.
@@ -115,6 +117,7 @@ class CellRunner {
   std::optional<CellTrace> trace_;
   std::optional<CpuSet> allowed_before_;
   std::optional<CpuSet> allowed_after_;
+  std::vector<Stage> stages_;  // of a chain, as they run
   int64_t origin_ns_ = 0;
   int64_t ended_ns_ = 0;
   std::vector<std::string> notes_;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "userspace/platform/scheduling.h"
 #include "userspace/session/child_spec.h"
 #include "userspace/session/janitor.h"
+#include "userspace/workload/frame_chain.h"
 #include "userspace/workload/frame_log.h"
 #include "userspace/workload/frame_loop.h"
 
@@ -39,15 +41,25 @@ absl::Status SettleIn(const ChildSpec& spec) {
 absl::Status RunWorkload(const ChildSpec& spec, const Channel& channel) {
   ASSIGN_OR_RETURN(const Workload workload, MakeWorkload(spec.workload, spec.load.values));
   ASSIGN_OR_RETURN(FrameLog log, FrameLog::Map(UniqueFd(kSharedFd)));
-  if (const absl::Status locked = log.Lock(); !locked.ok()) {
+  SetThreadName(workload.stages.empty() ? workload.name : workload.stages.front().name);
+  SetTimerSlackNs(1);
+  std::unique_ptr<FrameChain> chain;
+  if (!workload.stages.empty()) {
+    ASSIGN_OR_RETURN(chain, FrameChain::Start(workload, spec.load.loops_per_ms, log));
+  }
+  absl::Status locked = log.Lock();
+  if (chain != nullptr) locked.Update(chain->Lock());
+  if (!locked.ok()) {
     RETURN_IF_ERROR(channel.Send(absl::StrCat("note the frame log may page: ", locked.message(),
                                               "; raise RLIMIT_MEMLOCK or run as root")));
   }
-  SetThreadName(workload.name);
-  SetTimerSlackNs(1);
   RETURN_IF_ERROR(channel.Send("ready"));
   RETURN_IF_ERROR(channel.Receive().status());
-  RunFrames(workload, spec.duration_ns, spec.load.loops_per_ms, log);
+  if (chain != nullptr) {
+    chain->Run(spec.duration_ns);
+  } else {
+    RunFrames(workload, spec.duration_ns, spec.load.loops_per_ms, log);
+  }
   RETURN_IF_ERROR(channel.Send("done"));
   // Stays until it is ended, so that the supervisor can still look at it.
   return channel.Receive().status();

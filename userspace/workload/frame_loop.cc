@@ -9,11 +9,6 @@
 namespace whylate {
 namespace {
 
-uint64_t LoopsFor(int64_t demand_ns, int64_t loops_per_ms) {
-  return static_cast<uint64_t>(static_cast<double>(demand_ns) * static_cast<double>(loops_per_ms) /
-                               static_cast<double>(kNsPerMs));
-}
-
 // One frame's work, with its start, completion and CPU time read around it.
 struct Measured {
   int64_t start_ns;
@@ -35,15 +30,6 @@ Measured DoFrame(const FrameStep& step, int64_t start_ns, const FrameBody& body)
   return measured;
 }
 
-CellFrames PacingOf(const Workload& workload, int64_t origin_ns, int64_t end_ns) {
-  CellFrames pacing;
-  pacing.pacing = workload.pacing;
-  pacing.period = workload.period;
-  pacing.origin_ns = origin_ns;
-  pacing.end_ns = end_ns;
-  return pacing;
-}
-
 void RunPeriodic(const Workload& workload, const CellFrames& pacing, int64_t loops_per_ms,
                  FrameLog& log, const FrameBody& body) {
   const int64_t release_count = pacing.ReleaseCount();
@@ -58,10 +44,7 @@ void RunPeriodic(const Workload& workload, const CellFrames& pacing, int64_t loo
             {k, release_ns, frame.start_ns, frame.completion_ns, frame.cpu_ns, demand_ns})) {
       return;
     }
-    ++k;
-    if (workload.pacing == Pacing::kSkip && frame.completion_ns > pacing.ReleaseNs(k)) {
-      k = pacing.FirstReleaseAtOrAfter(frame.completion_ns);
-    }
+    k = NextRelease(pacing, k + 1, frame.completion_ns);
   }
 }
 
@@ -84,6 +67,25 @@ void RunBackToBack(const Workload& workload, const CellFrames& pacing, int64_t l
 }
 
 }  // namespace
+
+CellFrames PacingOf(const Workload& workload, int64_t origin_ns, int64_t end_ns) {
+  CellFrames pacing;
+  pacing.pacing = workload.pacing;
+  pacing.period = workload.period;
+  pacing.origin_ns = origin_ns;
+  pacing.end_ns = end_ns;
+  return pacing;
+}
+
+uint64_t LoopsFor(int64_t demand_ns, int64_t loops_per_ms) {
+  return static_cast<uint64_t>(static_cast<double>(demand_ns) * static_cast<double>(loops_per_ms) /
+                               static_cast<double>(kNsPerMs));
+}
+
+int64_t NextRelease(const CellFrames& pacing, int64_t k, int64_t completion_ns) {
+  if (pacing.pacing != Pacing::kSkip || completion_ns <= pacing.ReleaseNs(k)) return k;
+  return pacing.FirstReleaseAtOrAfter(completion_ns);
+}
 
 int64_t LogCapacity(const Workload& workload, int64_t duration_ns) {
   const CellFrames pacing = PacingOf(workload, 0, duration_ns);

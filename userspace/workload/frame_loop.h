@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "analysis/model/frame.h"
 #include "userspace/workload/frame_log.h"
 #include "userspace/workload/workload.h"
 
@@ -15,6 +16,16 @@ namespace whylate {
 
 // Time from the call to the first release.
 inline constexpr int64_t kLeadNs = 20000000;
+
+// The releases of a cell of `workload`, without frames.
+CellFrames PacingOf(const Workload& workload, int64_t origin_ns, int64_t end_ns);
+
+// Steps of Work() that `demand_ns` stands for.
+uint64_t LoopsFor(int64_t demand_ns, int64_t loops_per_ms);
+
+// The first release from `k` on that a frame which completed at `completion_ns` did not make its
+// workload skip, where it skips: exactly those before the completion are.
+int64_t NextRelease(const CellFrames& pacing, int64_t k, int64_t completion_ns);
 
 // Frames that a log must hold for `duration_ns` of `workload`. Back-to-back frames are as many as
 // the CPU can do; one that runs eight times as fast as calibrated still fits.
@@ -31,7 +42,8 @@ struct FrameStep {
 using FrameBody = std::function<void(const FrameStep& step)>;
 
 // Returns when the last frame released before the end has completed, or the log is full. Sets the
-// log's origin. `loops_per_ms` is the calibration that turns demand into work.
+// log's origin. `loops_per_ms` is the calibration that turns demand into work. Of a workload whose
+// frames are one thread's; for a chain see frame_chain.h.
 void RunFrames(const Workload& workload, int64_t duration_ns, int64_t loops_per_ms, FrameLog& log,
                const FrameBody& body = {});
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -14,7 +15,17 @@ namespace {
 
 constexpr int64_t kRampSteps = 101;  // 0 to 100 ms, one each ms
 
-// Figures of the interactive tasks that interbench 0.31 simulates.
+struct StageDefinition {
+  const char* name;  // of the thread: at most 15 characters
+  int64_t demand_ns;
+};
+
+// Input handling, an application and a compositor: 5, 20 and 10 % of each refresh.
+constexpr std::array kDesktopStages = {StageDefinition{"desktop-input", 833333},
+                                       StageDefinition{"desktop-app", 3333333},
+                                       StageDefinition{"desktop-comp", 1666667}};
+
+// Figures of the interactive tasks that interbench 0.31 simulates, and of a chain beside them.
 struct Definition {
   const char* name;
   const char* title;
@@ -23,6 +34,7 @@ struct Definition {
   Period period;
   int64_t demand_ns;
   bool ramp;
+  std::span<const StageDefinition> stages = {};
 };
 
 constexpr std::array kDefinitions = {
@@ -36,6 +48,9 @@ constexpr std::array kDefinitions = {
         Pacing::kCarry, Period{100 * kNsPerMs, 1}, 100 * kNsPerMs, true},
     Definition{"gaming", "Gaming (back to back)", "frames of 10 ms of work, one after the other",
                Pacing::kBackToBack, Period{10 * kNsPerMs, 1}, 10 * kNsPerMs, false},
+    Definition{"desktop", "Desktop (60 Hz, 5 + 20 + 10 %)",
+               "three threads in a chain, input, application and compositor, every 1/60 s",
+               Pacing::kSkip, Period{kNsPerSecond, 60}, 5833333, false, kDesktopStages},
 };
 constexpr char kCustomSummary[] = "--cpu-percent P of work every --interval US microseconds";
 
@@ -83,6 +98,9 @@ absl::StatusOr<Workload> MakeWorkload(absl::string_view name, const WorkloadValu
     workload.period = row.period;
     workload.demand_ns = row.demand_ns;
     workload.ramp = row.ramp;
+    for (const StageDefinition& stage : row.stages) {
+      workload.stages.push_back({stage.name, Tid{}, stage.demand_ns, {}, {}});
+    }
     return workload;
   }
   return absl::InvalidArgumentError(absl::StrCat(

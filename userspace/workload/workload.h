@@ -24,9 +24,10 @@ struct Workload {
   std::string name;   // "video"
   std::string title;  // "Video (60 Hz, 40 %)"
   Pacing pacing = Pacing::kSkip;
-  Period period;          // kBackToBack: of the grace at the end of a cell only
-  int64_t demand_ns = 0;  // of each frame; of a ramp, its largest
-  bool ramp = false;      // demand grows from 0 to demand_ns in 101 steps, again and again
+  Period period;              // kBackToBack: of the grace at the end of a cell only
+  int64_t demand_ns = 0;      // of each frame; of a ramp, its largest
+  std::vector<Stage> stages;  // of a chain; their demands add up to demand_ns, tids are not set
+  bool ramp = false;          // demand grows from 0 to demand_ns in 101 steps, again and again
 
   // Demand of release `index` of the `release_count` that a cell has. A ramp that does not fit
   // strides evenly, so that its last step is still the largest.

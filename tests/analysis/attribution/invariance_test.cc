@@ -17,7 +17,14 @@
 namespace whylate {
 namespace {
 
-class InvarianceTest : public GeneratedStreamTest {};
+class InvarianceTest : public GeneratedStreamTest {
+ protected:
+  // Half of them of a chain.
+  Recording Generated() {
+    Recording recording = GenerateTrace(options_);
+    return Pick(2) == 0 ? ThroughStages(std::move(recording), GetParam()) : recording;
+  }
+};
 
 std::vector<std::string> Texts(const Explanation& explanation, int64_t shift_ns = 0,
                                bool with_cpus = true) {
@@ -129,6 +136,12 @@ struct Rewrite {
     recording.end_ns += shift_ns;
     recording.frames.origin_ns += shift_ns;
     recording.frames.end_ns += shift_ns;
+    for (Stage& stage : recording.frames.stages) {
+      Change(&stage.tid);
+      Change(&stage.allowed_before);
+      Change(&stage.allowed_after);
+    }
+    for (int64_t& passed_ns : recording.frames.passed_ns) passed_ns += shift_ns;
     for (Frame& frame : recording.frames.frames) {
       frame.release_ns += shift_ns;
       frame.start_ns += shift_ns;
@@ -139,26 +152,26 @@ struct Rewrite {
 };
 
 TEST_P(InvarianceTest, ShiftingTimeChangesNothing) {
-  const Recording recording = GenerateTrace(options_);
+  const Recording recording = Generated();
   const Rewrite rewrite{int64_t{1} << 40, 0, {0, 1, 2}};
   EXPECT_EQ(Texts(Explain(rewrite.Apply(recording)), rewrite.shift_ns), Texts(Explain(recording)));
 }
 
 TEST_P(InvarianceTest, RenamingTidsChangesNothing) {
-  const Recording recording = GenerateTrace(options_);
+  const Recording recording = Generated();
   EXPECT_EQ(Texts(Explain(Rewrite{0, 5000, {0, 1, 2}}.Apply(recording))),
             Texts(Explain(recording)));
 }
 
 TEST_P(InvarianceTest, PermutingCpusChangesNothing) {
   options_.cpus = 3;
-  const Recording recording = GenerateTrace(options_);
+  const Recording recording = Generated();
   EXPECT_EQ(Texts(Explain(Rewrite{0, 0, {2, 0, 1}}.Apply(recording)), 0, false),
             Texts(Explain(recording), 0, false));
 }
 
 TEST_P(InvarianceTest, TheOrderOfDeliveryChangesNothing) {
-  Recording recording = GenerateTrace(options_);
+  Recording recording = Generated();
   const std::vector<std::string> before = Texts(Explain(recording));
   // Each CPU's records stay in order; those of different CPUs overtake each other.
   std::stable_sort(recording.events.begin(), recording.events.end(),

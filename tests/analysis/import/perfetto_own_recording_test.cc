@@ -66,6 +66,44 @@ TEST(PerfettoOwnRecordingTest, GeneratedRecordingsAreTheSameAndSoIsTheirExplanat
   }
 }
 
+TEST(PerfettoOwnRecordingTest, ChainsAreTheSameAndSoIsTheirExplanation) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    GeneratorOptions options;
+    options.seed = seed;
+    options.stolen = seed % 2 == 0;
+    const Recording recording = ThroughStages(GenerateTrace(options), seed);
+    const Explanation explanation = Explain(recording);
+    const absl::StatusOr<ImportedTrace> trace =
+        ImportPerfetto(RecordingToPerfetto(recording, &explanation), ImportLimits());
+    ASSERT_THAT(trace, IsOk());
+    EXPECT_EQ(Difference(recording, trace->recording), "") << "seed " << seed;
+    EXPECT_EQ(JsonOf(recording), JsonOf(trace->recording)) << "seed " << seed;
+    EXPECT_TRUE(HasUsableTimes(trace->recording));
+    EXPECT_THAT(trace->notes, IsEmpty());
+  }
+}
+
+// A frame of which a stage's share is missing is no frame.
+TEST(PerfettoOwnRecordingTest, AChainsFrameWithoutAStageIsBroken) {
+  Recording recording = ThroughStages(GenerateTrace(GeneratorOptions()), 1);
+  std::string bytes = RecordingToPerfetto(recording, nullptr);
+  const size_t at = bytes.find("stage_cpu_ns");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = 'x';
+  const absl::StatusOr<ImportedTrace> trace = ImportPerfetto(bytes, ImportLimits());
+  ASSERT_THAT(trace, IsOk());
+  EXPECT_THAT(trace->notes, Contains("0 of 1 frames are there"));
+  EXPECT_TRUE(trace->recording.frames.HasWholeStages());
+}
+
+TEST(PerfettoOwnRecordingTest, AThousandStagesAreRefused) {
+  Recording recording = Small();
+  recording.frames.frames.clear();
+  recording.frames.stages.resize(1000);
+  EXPECT_THAT(ImportPerfetto(RecordingToPerfetto(recording, nullptr), ImportLimits()),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("1000 stages")));
+}
+
 TEST(PerfettoOwnRecordingTest, EveryKindOfEventComesBackWithAndWithoutItsFacts) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     const Recording recording = MakeRandomRecording(seed, 200);

@@ -1,13 +1,19 @@
 #include "analysis/model/frame.h"
 
 #include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace whylate {
 namespace {
 
 constexpr int64_t kSecond = 1000000000;
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
 // Releases at 100, 110, 120, 130, 140; the cell ends at 150.
 CellFrames TensFrom100(Pacing pacing) {
@@ -137,6 +143,67 @@ TEST(CellFramesTest, ReleasesPastTheEndAreNotSkipped) {
 TEST(CellFramesTest, OnlySkipPacingSkips) {
   EXPECT_EQ(TensFrom100(Pacing::kCarry).SkippedReleases(Completing(1, 135)), 0);
   EXPECT_EQ(TensFrom100(Pacing::kBackToBack).SkippedReleases(Completing(1, 135)), 0);
+}
+
+// One frame through three stages: begun at 110, passed on at 112 and 115, completed at 119.
+CellFrames OneThroughThreeStages() {
+  CellFrames cell = TensFrom100(Pacing::kSkip);
+  cell.stages = {{"a", Tid{1}, 2, {}, {}}, {"b", Tid{2}, 3, {}, {}}, {"c", Tid{3}, 4, {}, {}}};
+  cell.frames = {{1, 110, 110, 119, 9, 9}};
+  cell.passed_ns = {112, 115};
+  cell.stage_cpu_ns = {2, 3, 4};
+  return cell;
+}
+
+TEST(CellFramesTest, AStagesColumnsAreByFrame) {
+  CellFrames cell = OneThroughThreeStages();
+  cell.frames.push_back({2, 120, 120, 129, 9, 9});
+  EXPECT_FALSE(cell.HasWholeStages());
+  cell.passed_ns.insert(cell.passed_ns.end(), {122, 125});
+  EXPECT_FALSE(cell.HasWholeStages());
+  cell.stage_cpu_ns.insert(cell.stage_cpu_ns.end(), {1, 5, 3});
+  EXPECT_TRUE(cell.HasWholeStages());
+  EXPECT_THAT(cell.PassedNs(1), testing::ElementsAre(122, 125));
+  EXPECT_THAT(cell.StageCpuNs(1), testing::ElementsAre(1, 5, 3));
+}
+
+TEST(CellFramesTest, OneThreadsFramesHaveNoColumns) {
+  CellFrames cell = TensFrom100(Pacing::kSkip);
+  cell.frames = {Completing(0, 109)};
+  EXPECT_TRUE(cell.HasWholeStages());
+  EXPECT_TRUE(cell.PassesInOrder(0));
+  EXPECT_TRUE(cell.PassedNs(0).empty());
+  EXPECT_TRUE(cell.StageCpuNs(0).empty());
+  cell.stage_cpu_ns = {1};
+  EXPECT_FALSE(cell.HasWholeStages());
+}
+
+TEST(CellFramesTest, FramesPassTheirStagesInOrder) {
+  EXPECT_TRUE(OneThroughThreeStages().PassesInOrder(0));
+  const auto with_passes = [](std::vector<int64_t> passed_ns) {
+    CellFrames cell = OneThroughThreeStages();
+    cell.passed_ns = std::move(passed_ns);
+    return cell.PassesInOrder(0);
+  };
+  EXPECT_TRUE(with_passes({110, 110}));
+  EXPECT_TRUE(with_passes({119, 119}));
+  EXPECT_FALSE(with_passes({109, 115}));
+  EXPECT_FALSE(with_passes({115, 112}));
+  EXPECT_FALSE(with_passes({112, 120}));
+  EXPECT_FALSE(with_passes({kMost, kLeast}));
+}
+
+TEST(CellFramesTest, TheStagesCpuTimesAddUpToTheFrames) {
+  const auto with_cpu = [](std::vector<int64_t> cpu_ns) {
+    CellFrames cell = OneThroughThreeStages();
+    cell.stage_cpu_ns = std::move(cpu_ns);
+    return cell.PassesInOrder(0);
+  };
+  EXPECT_TRUE(with_cpu({0, 9, 0}));
+  EXPECT_FALSE(with_cpu({2, 3, 5}));
+  EXPECT_FALSE(with_cpu({2, 3, 3}));
+  EXPECT_FALSE(with_cpu({-1, 5, 5}));
+  EXPECT_FALSE(with_cpu({kMost, kMost, 11}));
 }
 
 }  // namespace

@@ -159,5 +159,11 @@ TEST(CausesTextTest, SaysWhatWasLost) {
   EXPECT_EQ(CausesText(cell), "   trace incomplete: 5 events lost, 0 more not seen\n");
 }
 
+TEST(ExplainMissTest, AChainsTimelineSaysWhoseEachPartIs) {
+  Miss miss = LateFrame();
+  miss.segments[0].stage = {"desktop-app", Tid{8}};
+  EXPECT_THAT(ExplainMiss(VideoUnderBurn(), miss), HasSubstr("  desktop-app: runqueue_wait"));
+}
+
 }  // namespace
 }  // namespace whylate

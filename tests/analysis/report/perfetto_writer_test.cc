@@ -73,6 +73,22 @@ TEST(PerfettoWriterTest, AnArrowGoesFromTheWakerToTheWait) {
 }
 
 // Task 3 came on unseen after 2: other tools get a switch that says so, and we do not.
+// Each part of a chain's frame says whose it is, and has an arrow from who woke that thread.
+TEST(PerfettoWriterTest, AChainsSegmentsAreNamedForTheirStages) {
+  TraceBuilder builder(1);
+  builder.Stage(1, "in")
+      .Stage(2, "app")
+      .CpuSeed(0, 0, 1)
+      .Wake(3, 0, 2, 1)
+      .Block(8, 0, 1, 2)
+      .Late(0, 10, 16, 6)
+      .Passed({3});
+  const std::vector<std::string> lines = LinesOf(builder.Build());
+  EXPECT_THAT(lines, IsSupersetOf({"begin 0 in: running", "instant 3 in leaves",
+                                   "begin 3 app: runqueue_wait: no_preempt arrives",
+                                   "begin 8 app: running"}));
+}
+
 TEST(PerfettoWriterTest, AHiddenSwitchIsShownAndNotReadBack) {
   const Recording recording = TraceBuilder(1)
                                   .Watch(1)

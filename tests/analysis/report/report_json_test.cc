@@ -1,9 +1,11 @@
 #include "analysis/report/report_json.h"
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 
+#include "analysis/model/recording.h"
 #include "analysis/report/escape.h"
 #include "analysis/report/json_fields.h"
 #include "gmock/gmock.h"
@@ -20,6 +22,7 @@ using testing::AllOf;
 using testing::AnyOf;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
@@ -271,6 +274,69 @@ TEST(RoundTripTest, ACellWithFramesAndWithoutStatistics) {
   report.cells[0].counts = {};
   report.cells[0].classic = {};
   ExpectRoundTrip(report);
+}
+
+// The video cell's three frames, as if they went through two stages.
+Report WithStages() {
+  Report report = MadeReport();
+  CellFrames& frames = report.cells[0].frames;
+  frames.stages = {{"a \x1b\"", Tid{70}, 4000000, {}, {}}, {"b", Tid{71}, 2666667, {}, {}}};
+  for (const Frame& frame : frames.frames) {
+    frames.passed_ns.push_back(frame.start_ns + 1000);
+    frames.stage_cpu_ns.insert(frames.stage_cpu_ns.end(), {frame.cpu_ns - 1, 1});
+  }
+  Miss& miss = report.cells[0].explanation.misses[0];
+  miss.segments[0].stage = {"a", Tid{70}};
+  miss.segments[1].stage = {"b", Tid{71}};
+  miss.verdict->stage = "b";
+  return report;
+}
+
+TEST(RoundTripTest, KeepsTheStagesOfAChain) {
+  const Report report = WithStages();
+  ExpectRoundTrip(report);
+  const Report read = ReportFromJson(ReportToJson(report)).value();
+  const CellFrames& frames = read.cells[0].frames;
+  EXPECT_EQ(frames.stages, report.cells[0].frames.stages);
+  EXPECT_EQ(frames.passed_ns, report.cells[0].frames.passed_ns);
+  EXPECT_EQ(frames.stage_cpu_ns, report.cells[0].frames.stage_cpu_ns);
+  const Miss& miss = read.cells[0].explanation.misses[0];
+  EXPECT_EQ(miss.segments[1].stage, (StageThread{"b", Tid{71}}));
+  EXPECT_EQ(miss.verdict->stage, "b");
+}
+
+TEST(ReportToJsonTest, AStageHasColumnsAsLongAsTheFrames) {
+  const Json cell = Json::parse(ReportToJson(WithStages()))["cells"][0];
+  ASSERT_EQ(cell["stages"].size(), 2u);
+  EXPECT_EQ(cell["stages"][0]["passed_ns"], Json({51000, 20001000, 50101000}));
+  EXPECT_EQ(cell["stages"][1]["cpu_ns"], Json({1, 1, 1}));
+  EXPECT_FALSE(cell["stages"][1].contains("passed_ns"));
+  EXPECT_EQ(cell["misses"][0]["segments"][0]["stage"], Json({{"name", "a"}, {"tid", 70}}));
+}
+
+TEST(ReportToJsonTest, WhatHasNoStagesDoesNotSpeakOfThem) {
+  EXPECT_THAT(ReportToJson(MadeReport()), Not(HasSubstr("\"stage")));
+}
+
+TEST(ReportFromJsonTest, StagesThatAreNotWholeAreRefused) {
+  const auto read = [](const std::function<void(Json&)>& change) {
+    Json report = Json::parse(ReportToJson(WithStages()));
+    change(report["cells"][0]["stages"]);
+    return ReportFromJson(report.dump()).status();
+  };
+  EXPECT_THAT(read([](Json& stages) { stages = Json::array(); }), StatusIs(kInvalid, _));
+  EXPECT_THAT(read([](Json& stages) { stages = nullptr; }), StatusIs(kInvalid, _));
+  EXPECT_THAT(read([](Json& stages) { stages = Json::object({{"a", 1}}); }), StatusIs(kInvalid, _));
+  EXPECT_THAT(read([](Json& stages) { stages[0].erase("passed_ns"); }), StatusIs(kInvalid, _));
+  EXPECT_THAT(read([](Json& stages) { stages[0]["passed_ns"].erase(2); }), StatusIs(kInvalid, _));
+  EXPECT_THAT(read([](Json& stages) { stages[1]["cpu_ns"] = Json::array(); }),
+              StatusIs(kInvalid, _));
+  EXPECT_THAT(read([](Json& stages) { stages[0]["passed_ns"][1] = int64_t{1} << 61; }),
+              StatusIs(kInvalid, _));
+  EXPECT_THAT(read([](Json& stages) {
+                while (stages.size() <= kMostStages) stages.push_back(stages[0]);
+              }),
+              StatusIs(kInvalid, _));
 }
 
 TEST(RoundTripTest, HostileNames) {

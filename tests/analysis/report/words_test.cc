@@ -98,5 +98,20 @@ TEST(VerdictInWordsTest, SaysWhatIsNotSure) {
   EXPECT_THAT(VerdictInWords(verdict), HasSubstr("0.25 ms of the timeline were repaired"));
 }
 
+TEST(VerdictInWordsTest, AChainsVerdictSaysWhoHeldTheFrame) {
+  Verdict verdict;
+  verdict.subject = "burn";
+  verdict.subjects = {"burn"};
+  verdict.kind = "runqueue_wait";
+  verdict.decision = Decision::kNoPreempt;
+  verdict.sufficient = true;
+  verdict.margin_ns = 1'000'000;
+  verdict.stage = "app\x1b";
+  const std::string text = VerdictInWords(verdict);
+  EXPECT_THAT(text, HasSubstr("burn kept the CPU (no_preempt), mostly while app"));
+  EXPECT_THAT(text, HasSubstr(" held the frame. Without it"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
 }  // namespace
 }  // namespace whylate

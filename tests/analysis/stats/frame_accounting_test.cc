@@ -187,5 +187,35 @@ TEST(CountFramesTest, ConservationHoldsForRandomCells) {
   }
 }
 
+// Two of five releases run, one of them late, through two stages.
+CellFrames ThroughTwoStages() {
+  CellFrames cell = FiveReleases(Pacing::kSkip);
+  cell.stages = {{"a", Tid{1}, 1, {}, {}}, {"b", Tid{2}, 1, {}, {}}};
+  AddFrame(cell, 0, 1, 4);
+  AddFrame(cell, 1, 11, 41);
+  cell.passed_ns = {2, 15};
+  cell.stage_cpu_ns = {0, 0, 0, 0};
+  return cell;
+}
+
+TEST(CountFramesTest, AChainIsCountedAsAThread) {
+  EXPECT_THAT(Count(ThroughTwoStages(), false), IsOkAndHolds(FrameCounts{5, 1, 1, 3, 0}));
+}
+
+TEST(CountFramesTest, FramesThatDidNotPassTheirStagesAreRefused) {
+  CellFrames cell = ThroughTwoStages();
+  cell.passed_ns[1] = 42;
+  EXPECT_THAT(Count(cell, false), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                           HasSubstr("frame 1 did not pass its stages in order")));
+  cell = ThroughTwoStages();
+  cell.stage_cpu_ns[0] = 1;
+  EXPECT_THAT(Count(cell, false),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("frame 0")));
+  cell = ThroughTwoStages();
+  cell.passed_ns.pop_back();
+  EXPECT_THAT(Count(cell, false),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("stages")));
+}
+
 }  // namespace
 }  // namespace whylate

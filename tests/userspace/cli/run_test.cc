@@ -98,8 +98,8 @@ TEST(RunListTest, NamesEveryWorkloadAndLoad) {
   RunFlags flags;
   flags.list = true;
   const Outcome outcome = DryRun(flags);
-  for (const char* name : {"audio", "video", "x", "gaming", "custom", "none", "burn", "write",
-                           "read", "ring", "compile", "memload", "hack", "command"}) {
+  for (const char* name : {"audio", "video", "x", "gaming", "desktop", "custom", "none", "burn",
+                           "write", "read", "ring", "compile", "memload", "hack", "command"}) {
     EXPECT_THAT(outcome.out, HasSubstr(std::string("  ") + name + " "));
   }
 }

@@ -2,6 +2,11 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 
@@ -69,6 +74,41 @@ TEST(FrameLogTest, BothSidesAgreeOnTheCapacity) {
   EXPECT_TRUE(workload.Append(kRecord));
   EXPECT_FALSE(workload.Append(kRecord));
   EXPECT_TRUE(supervisor.full());
+}
+
+TEST(FrameLogTest, AChainsStagesComeWithTheirFrames) {
+  const FrameLog supervisor = FrameLog::Create(2, 3).value();
+  FrameLog workload = FrameLog::Map(UniqueFd(dup(supervisor.fd()))).value();
+  for (size_t stage = 0; stage < 3; ++stage) {
+    workload.SetStageTid(stage, Tid{static_cast<int32_t>(70 + stage)});
+  }
+  FrameRecord record = kRecord;
+  for (record.index = 0; record.index < 2; ++record.index) {
+    const int64_t base = 1000 * record.index;
+    ASSERT_TRUE(workload.Append(record, std::array{base + 1, base + 2},
+                                std::array{base + 3, base + 4, base + 5}));
+  }
+  EXPECT_FALSE(workload.Append(record, std::array{int64_t{1}, int64_t{2}},
+                               std::array{int64_t{3}, int64_t{4}, int64_t{5}}));
+  CellFrames frames;
+  frames.end_ns = 1000;
+  frames.stages.resize(3);
+  supervisor.CopyFrames(frames);
+  ASSERT_EQ(frames.frames.size(), 2u);
+  EXPECT_EQ(frames.frames[1].index, 1);
+  EXPECT_EQ(frames.frames[1].demand_ns, 40);
+  EXPECT_EQ(frames.passed_ns, (std::vector<int64_t>{1, 2, 1001, 1002}));
+  EXPECT_EQ(frames.stage_cpu_ns, (std::vector<int64_t>{3, 4, 5, 1003, 1004, 1005}));
+  EXPECT_EQ(frames.stages[2].tid, Tid{72});
+}
+
+TEST(FrameLogTest, AChainMayWaitForAFrameWhileOneIsOnItsWay) {
+  FrameLog log = FrameLog::Create(3, 1).value();
+  log.EnterFrames(2);
+  ASSERT_TRUE(log.Append(kRecord, {}, std::array{int64_t{1}}));
+  EXPECT_TRUE(log.has_unfinished_frame());
+  log.EnterFrames(1);
+  EXPECT_FALSE(log.has_unfinished_frame());
 }
 
 TEST(FrameLogTest, CannotBeMappedFromNothing) { EXPECT_FALSE(FrameLog::Map(UniqueFd()).ok()); }

@@ -144,6 +144,22 @@ TEST_F(RunFramesTest, TheEndIsNoRelease) {
   EXPECT_EQ(Run(EveryMillisecond(Pacing::kCarry)).frames.back().index, 19);
 }
 
+// Releases 10 apart. A completion at a release leaves it due, one after it does not, however late
+// the release was looked at.
+TEST(NextReleaseTest, ExactlyTheReleasesBeforeTheCompletionAreSkipped) {
+  CellFrames pacing;
+  pacing.pacing = Pacing::kSkip;
+  pacing.period = {10, 1};
+  pacing.origin_ns = 100;
+  EXPECT_EQ(NextRelease(pacing, 3, 125), 3);
+  EXPECT_EQ(NextRelease(pacing, 3, 130), 3);
+  EXPECT_EQ(NextRelease(pacing, 3, 131), 4);
+  EXPECT_EQ(NextRelease(pacing, 3, 140), 4);
+  EXPECT_EQ(NextRelease(pacing, 3, 161), 7);
+  pacing.pacing = Pacing::kCarry;
+  EXPECT_EQ(NextRelease(pacing, 3, 161), 3);
+}
+
 TEST(LogCapacityTest, HoldsEveryReleaseOfACell) {
   EXPECT_GE(LogCapacity(MakeWorkload("video", {}).value(), 10000 * kMs), 600);
   EXPECT_GE(LogCapacity(MakeWorkload("custom", {1.0, 100}).value(), 86400000 * kMs), 864000000);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -52,6 +53,28 @@ TEST(MakeWorkloadTest, X) {
   EXPECT_TRUE(x.ramp);
 }
 
+TEST(MakeWorkloadTest, Desktop) {
+  const Workload desktop = Made("desktop");
+  EXPECT_EQ(desktop.pacing, Pacing::kSkip);
+  EXPECT_EQ(desktop.period.Multiple(60), 1000 * kMs);
+  ASSERT_EQ(desktop.stages.size(), 3u);
+  constexpr double kPeriodNs = 1e9 / 60;
+  int64_t sum_ns = 0;
+  for (const auto& [stage, share] : {std::pair{0, 0.05}, std::pair{1, 0.2}, std::pair{2, 0.1}}) {
+    const Stage& made = desktop.stages[static_cast<size_t>(stage)];
+    EXPECT_NEAR(static_cast<double>(made.demand_ns), share * kPeriodNs, 1);
+    EXPECT_LE(made.name.size(), 15u);  // of a thread
+    sum_ns += made.demand_ns;
+  }
+  EXPECT_EQ(desktop.DemandNs(0, 600), sum_ns);
+}
+
+TEST(MakeWorkloadTest, OnlyAChainHasStages) {
+  for (const char* name : {"audio", "video", "x", "gaming"}) {
+    EXPECT_THAT(Made(name).stages, testing::IsEmpty()) << name;
+  }
+}
+
 TEST(MakeWorkloadTest, Gaming) {
   const Workload gaming = Made("gaming");
   EXPECT_EQ(gaming.pacing, Pacing::kBackToBack);
@@ -71,13 +94,13 @@ TEST(MakeWorkloadTest, EveryRowCanBeMade) {
 TEST(MakeWorkloadTest, RowsAreInTheClassicOrder) {
   std::vector<std::string> names;
   for (const WorkloadRow& row : WorkloadRows()) names.push_back(row.name);
-  EXPECT_THAT(names, ElementsAre("audio", "video", "x", "gaming", "custom"));
+  EXPECT_THAT(names, ElementsAre("audio", "video", "x", "gaming", "desktop", "custom"));
 }
 
 TEST(MakeWorkloadTest, AnUnknownNameIsAnsweredWithTheKnownOnes) {
   EXPECT_THAT(MakeWorkload("vidoe", {}),
-              StatusIs(kInvalid,
-                       AllOf(HasSubstr("'vidoe'"), HasSubstr("audio, video, x, gaming, custom"))));
+              StatusIs(kInvalid, AllOf(HasSubstr("'vidoe'"),
+                                       HasSubstr("audio, video, x, gaming, desktop, custom"))));
   EXPECT_THAT(MakeWorkload("", {}), StatusIs(kInvalid, HasSubstr("''")));
   EXPECT_THAT(MakeWorkload("Video", {}), StatusIs(kInvalid, HasSubstr("'Video'")));
 }
