@@ -212,7 +212,7 @@ absl::StatusOr<ScenarioPlan> PlanTimerFlood(const ScenarioStage& stage) {
   plan.workload_settings.fifo_priority = kWorkloadPriority;
   ASSIGN_OR_RETURN(const std::shared_ptr<Losses> losses, Watch(stage, plan));
   ASSIGN_OR_RETURN(Injector flood,
-                   MakeTimerFlood(stage.home, kFloodEvery, 2 * kNsPerMs, 8 * kNsPerMs));
+                   MakeTimerFlood(stage.home, kFloodEvery, 2 * kNsPerMs, 11 * kNsPerMs));
   plan.injectors.push_back(std::move(flood));
   CountInterrupts(plan, losses);
   return plan;

@@ -34,7 +34,7 @@ constexpr int64_t kMostTimers = 16000;
 constexpr int64_t kFewestTimers = 4000;
 constexpr int64_t kSpareDescriptors = 256;
 // A bunch is one long interruption: what surrounds its handler, and no record tells, is little of it.
-constexpr int64_t kBunchEveryNs = 2 * kNsPerMs;
+constexpr int64_t kBunchEveryNs = 3 * kNsPerMs;
 // Begins to arm so long before: on an idle CPU the workload leaves enough for it.
 constexpr int64_t kArmingNs = 150 * kNsPerMs;
 

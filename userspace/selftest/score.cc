@@ -187,11 +187,12 @@ int64_t OccupantNs(const Miss& miss, const std::string& load) {
   return total_ns;
 }
 
+// What was taken without a switch, by the host too: its clock does not tell the workload by whom.
 int64_t InterruptNs(const Miss& miss) {
   int64_t total_ns = 0;
   const auto add = [&](const std::vector<Part>& parts) {
     for (const Part& part : parts) {
-      if (part.kind == PartKind::kIrq || part.kind == PartKind::kSoftirq) total_ns += part.ns;
+      if (part.kind != PartKind::kSlow) total_ns += part.ns;
     }
   };
   for (const Segment& segment : miss.segments) {
