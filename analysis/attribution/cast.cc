@@ -1,9 +1,12 @@
 #include "analysis/attribution/cast.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <variant>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "analysis/attribution/explanation.h"
 
@@ -15,33 +18,42 @@ bool IsInherited(const Role& role) {
          role.kind == RoleKind::kObserver;
 }
 
-std::string InterruptName(const WakingEvent& waking) {
-  if (!waking.source_name.empty()) return waking.source_name;
-  if (waking.irq.has_value()) return absl::StrCat("irq ", *waking.irq);
-  switch (waking.context) {
-    case WakerContext::kHardIrq:
-      return "irq";
-    case WakerContext::kSoftIrq:
-      return "softirq";
-    case WakerContext::kNmi:
-      return "nmi";
-    case WakerContext::kTask:
-    case WakerContext::kUnknown:
-      break;
-  }
-  return "";
+// Subjects of interrupts and of kernel threads' work begin like this.
+constexpr absl::string_view kReservedPrefixes[] = {"irq ", "softirq ", "kworker ", "task "};
+
+bool HasReservedPrefix(absl::string_view name) {
+  return std::any_of(std::begin(kReservedPrefixes), std::end(kReservedPrefixes),
+                     [&](absl::string_view prefix) { return absl::StartsWith(name, prefix); });
 }
 
 }  // namespace
 
+std::string InterruptName(WakerContext context, const std::optional<int32_t>& irq,
+                          absl::string_view source_name) {
+  std::string name;
+  switch (context) {
+    case WakerContext::kHardIrq:
+      name = "irq";
+      break;
+    case WakerContext::kSoftIrq:
+      name = "softirq";
+      break;
+    case WakerContext::kNmi:
+      return "nmi";
+    case WakerContext::kTask:
+    case WakerContext::kUnknown:
+      return "";
+  }
+  if (irq.has_value()) absl::StrAppend(&name, " ", *irq);
+  if (!source_name.empty()) absl::StrAppend(&name, " ", source_name);
+  return name;
+}
+
 Cast::Cast(const Timeline& timeline)
-    : timeline_(timeline), roles_(timeline.tasks().size()), reserved_{kSubjectTimer,
-                                                                      kSubjectWakeup,
-                                                                      kSubjectSelf,
-                                                                      kSubjectQuota,
-                                                                      kSubjectUnknown,
-                                                                      kSubjectObserver,
-                                                                      kSubjectOverload} {
+    : timeline_(timeline),
+      roles_(timeline.tasks().size()),
+      reserved_{kSubjectTimer, kSubjectWakeup,  kSubjectSelf,     kSubjectQuota,
+                kSubjectIo,    kSubjectUnknown, kSubjectObserver, kSubjectOverload} {
   for (const PartKind kind :
        {PartKind::kNmi, PartKind::kIrq, PartKind::kSoftirq, PartKind::kSteal, PartKind::kSlow}) {
     reserved_.insert(ToString(kind));
@@ -78,6 +90,8 @@ const Role& Cast::RoleOf(TaskIndex task) const {
 std::string Cast::NameOf(TaskIndex task, int64_t time_ns) const {
   if (task == kNoTask) return "unknown";
   if (task == kIdleTask) return "idle";
+  const absl::string_view work = timeline_.tasks().WorkAt(task, time_ns);
+  if (!work.empty()) return absl::StrCat("kworker ", work);
   const absl::string_view name = timeline_.tasks().NameAt(task, time_ns);
   if (!name.empty()) return std::string(name);
   return absl::StrCat("tid ", timeline_.tasks().info(task).key.tid.value);
@@ -90,7 +104,9 @@ std::string Cast::SubjectOf(TaskIndex task, int64_t time_ns) const {
   if (role.kind == RoleKind::kLoad) return role.load;
   if (role.kind == RoleKind::kObserver) return kSubjectObserver;
   std::string name = NameOf(task, time_ns);
-  return reserved_.contains(name) ? absl::StrCat("task ", name) : name;
+  const bool is_kernel = timeline_.tasks().info(task).is_kernel_thread;
+  const bool taken = reserved_.contains(name) || (!is_kernel && HasReservedPrefix(name));
+  return taken ? absl::StrCat("task ", name) : name;
 }
 
 TaskIndex Cast::WakerTask(int32_t waking_event) const {
@@ -106,7 +122,8 @@ std::string Cast::WakerName(int32_t waking_event) const {
   const TaskIndex task = WakerTask(waking_event);
   const SchedEvent& event = timeline_.event(waking_event);
   if (task != kNoTask) return NameOf(task, event.time_ns);
-  return InterruptName(std::get<WakingEvent>(event.body));
+  const auto& waking = std::get<WakingEvent>(event.body);
+  return InterruptName(waking.context, waking.irq, waking.source_name);
 }
 
 std::string Cast::WakerSubject(int32_t waking_event) const {

@@ -21,8 +21,9 @@ namespace whylate {
 struct Charge {
   std::string subject;
   SegmentKind kind = SegmentKind::kUnknown;
-  std::optional<Decision>
-      decision;  // of waits, but for what an interrupt took of an occupant's time
+  // Of waits, but for what an interrupt took of an occupant's time; of a sleep that another task
+  // ended, where that one waited.
+  std::optional<Decision> decision;
   int64_t segment_start_ns = 0;
   int64_t ns = 0;
 };
@@ -41,8 +42,8 @@ struct FrameDelay {
   int64_t TotalNs() const;
 };
 
-// Analyzes the waits among `parts` and the stolen time of running, completes their segments and
-// charges everything. Running beyond `demand_ns` goes to what was taken by nmi, irq, softirq and
+// Analyzes the waits among `parts`, the chains of their sleeps and the stolen time of running,
+// completes their segments and charges everything. Running beyond `demand_ns` goes to what was taken by nmi, irq, softirq and
 // steal in that order, each capped by what is left, the rest to the thread itself ("slow").
 FrameDelay ChargeDelay(const Timeline& timeline, const Cast& cast, int64_t demand_ns,
                        std::vector<WindowPart>* parts);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/attribution/cast.h"
+#include "analysis/attribution/changes.h"
 #include "analysis/attribution/counterfactual.h"
 #include "analysis/attribution/frame_explainer.h"
 #include "analysis/attribution/stages.h"
@@ -52,6 +53,7 @@ class Explainer {
     }
     explanation.causes = totals_.Causes();
     explanation.subjects = totals_.Subjects();
+    explanation.changes = FindChanges(timeline_, cast_);
     explanation.trace = TraceTotalsOf(timeline_);
     return explanation;
   }

@@ -26,6 +26,28 @@ std::string ToString(SegmentKind kind) {
   return "unknown";
 }
 
+std::string ToString(BlockKind kind) {
+  switch (kind) {
+    case BlockKind::kLock:
+      return "lock";
+    case BlockKind::kIo:
+      return "io";
+    case BlockKind::kFault:
+      return "fault";
+    case BlockKind::kSleep:
+      return "sleep";
+    case BlockKind::kStopped:
+      return "stopped";
+    case BlockKind::kFrozen:
+      return "frozen";
+    case BlockKind::kOther:
+      return "other";
+    case BlockKind::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
 std::string ToString(PartKind kind) {
   switch (kind) {
     case PartKind::kNmi:

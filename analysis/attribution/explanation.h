@@ -30,6 +30,18 @@ enum class SegmentKind : uint8_t {
   kUnknown,
 };
 
+// What a sleeping task waited for.
+enum class BlockKind : uint8_t {
+  kLock,     // a lock of the kernel, or of user space through a futex
+  kIo,       // input or output
+  kFault,    // a page that had to be read
+  kSleep,    // its own timer
+  kStopped,  // by a signal or a tracer
+  kFrozen,   // by a freezer
+  kOther,    // a message, an event, anything that somebody does
+  kUnknown,
+};
+
 enum class PartKind : uint8_t { kNmi, kIrq, kSoftirq, kSteal, kSlow };
 
 // In the order in which they are tested at an instant of a wait; the first match is the decision.
@@ -50,6 +62,7 @@ enum class Confidence : uint8_t { kComplete, kIncomplete };
 
 // The names used in JSON and text: "late_release", "irq", "no_preempt", "complete".
 std::string ToString(SegmentKind kind);
+std::string ToString(BlockKind kind);
 std::string ToString(PartKind kind);
 std::string ToString(Decision decision);
 std::string ToString(Confidence confidence);
@@ -61,6 +74,8 @@ struct Part {
   PartKind kind = PartKind::kIrq;
   int64_t ns = 0;
   bool prorated = false;
+  // Of an interrupt: which ("irq 24 virtio2-req.0", "softirq NET_RX"); "" not known.
+  std::string source;
   friend bool operator==(const Part&, const Part&) = default;
 };
 
@@ -84,6 +99,27 @@ struct Migration {
   CpuId to;
   int64_t time_ns = 0;
   friend bool operator==(const Migration&, const Migration&) = default;
+};
+
+// What of a sleep passed with somebody else, on the way to who ended it: the links of a blocked
+// segment that another task ended tile it. A task ran, waited for a CPU, or slept itself until
+// something that is no task ended that.
+struct ChainLink {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  std::string task;  // raw, hostile
+  std::optional<Tid> tid;
+  Role role;
+  int32_t depth = 1;  // 1: who ended the sleep; 2: who ended a sleep of that one; ..
+  SegmentKind kind = SegmentKind::kUnknown;
+  BlockKind block_kind = BlockKind::kUnknown;  // kBlocked
+  std::optional<CpuId> cpu;
+  std::vector<Part> parts;          // kRunning
+  std::vector<Occupant> occupants;  // kRunqueueWait, kPreempted
+  std::optional<Decision> decision;
+  std::string waker;   // who ended it
+  std::string reason;  // kUnknown
+  friend bool operator==(const ChainLink&, const ChainLink&) = default;
 };
 
 // Of a workload whose frames go through several threads: one of them.
@@ -114,7 +150,16 @@ struct Segment {
   TaskStanding standing;              // of the task during a wait
   std::string waker;                  // who ended a block, or began the wait
   std::string reason;                 // kUnknown: why it is unknown
-  std::optional<StageThread> stage;   // of a chain: who held the frame, so whose time it is
+  // kBlocked: what for, where in the kernel (functions, innermost first; empty: not recorded), and
+  // with whom it passed, where a task ended it.
+  BlockKind block_kind = BlockKind::kUnknown;
+  std::vector<std::string> stack;
+  std::vector<ChainLink> chain;
+  // kThrottled: the group that had no bandwidth left, and its quota per period; "" and unset: unknown.
+  std::string group;
+  std::optional<int64_t> quota_ns;
+  std::optional<int64_t> period_ns;
+  std::optional<StageThread> stage;  // of a chain: who held the frame, so whose time it is
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
@@ -163,6 +208,17 @@ struct SubjectRow {
   int64_t ns = 0;
 };
 
+// A watched task got another policy, nice value, priority, affinity or cgroup during the cell.
+struct Change {
+  int64_t time_ns = 0;  // of the call; where that was not seen, of the first event that shows it
+  std::string task;     // raw, hostile
+  std::string what;     // "policy", "affinity", "cgroup"
+  std::string from;     // "" not known
+  std::string to;
+  std::string by;  // who did it; "" not known
+  friend bool operator==(const Change&, const Change&) = default;
+};
+
 struct TraceTotals {
   std::string source;
   uint64_t events = 0;
@@ -177,6 +233,7 @@ struct Explanation {
   std::vector<Miss> misses;
   std::vector<CauseRow> causes;
   std::vector<SubjectRow> subjects;
+  std::vector<Change> changes;  // in order of time
   std::optional<TraceTotals> trace;
 };
 

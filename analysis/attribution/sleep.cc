@@ -13,12 +13,76 @@ namespace {
 
 // include/linux/sched.h
 constexpr uint32_t kUninterruptible = 0x2;
-constexpr uint32_t kStoppedTracedFrozen = 0x4 | 0x8 | 0x8000;
+constexpr uint32_t kStoppedOrTraced = 0x4 | 0x8;
+constexpr uint32_t kFrozen = 0x8000;
+constexpr uint32_t kStoppedTracedFrozen = kStoppedOrTraced | kFrozen;
+
+// What a function of the kernel, on the stack of a sleep, says of it. The first row whose text the
+// name of a function begins with, innermost function first.
+struct FunctionRow {
+  absl::string_view prefix;
+  BlockKind kind;
+};
+constexpr FunctionRow kFunctions[] = {
+    {"__refrigerator", BlockKind::kFrozen},
+    {"do_freezer_trap", BlockKind::kFrozen},
+    {"do_signal_stop", BlockKind::kStopped},
+    {"do_group_exit", BlockKind::kOther},
+    {"ptrace_stop", BlockKind::kStopped},
+    {"io_schedule", BlockKind::kIo},
+    {"folio_wait", BlockKind::kIo},
+    {"__folio_lock", BlockKind::kIo},
+    {"bit_wait_io", BlockKind::kIo},
+    {"wait_on_page", BlockKind::kIo},
+    {"__wait_on_buffer", BlockKind::kIo},
+    {"submit_bio_wait", BlockKind::kIo},
+    {"blk_", BlockKind::kIo},
+    {"wait_for_completion_io", BlockKind::kIo},
+    {"balance_dirty_pages", BlockKind::kIo},
+    {"jbd2_log_wait_commit", BlockKind::kIo},
+    {"futex_", BlockKind::kLock},
+    {"__futex_", BlockKind::kLock},
+    {"mutex_", BlockKind::kLock},
+    {"__mutex_", BlockKind::kLock},
+    {"rwsem_", BlockKind::kLock},
+    {"down_", BlockKind::kLock},
+    {"__down", BlockKind::kLock},
+    {"rt_mutex_", BlockKind::kLock},
+    {"__rt_mutex_", BlockKind::kLock},
+    {"rwbase_", BlockKind::kLock},
+    {"percpu_rwsem_", BlockKind::kLock},
+    {"do_nanosleep", BlockKind::kSleep},
+    {"hrtimer_nanosleep", BlockKind::kSleep},
+};
+// A wait for a page that such a function asked for is a fault.
+constexpr absl::string_view kFaultPrefixes[] = {
+    "filemap_fault", "handle_mm_fault", "__handle_mm_fault", "do_swap_page", "faultin_page"};
+
+const SwitchEvent* SwitchOutOf(const Timeline& timeline, const TaskSpan& blocked) {
+  if (blocked.out_event == kNoEvent) return nullptr;
+  return std::get_if<SwitchEvent>(&timeline.event(blocked.out_event).body);
+}
 
 uint32_t PrevState(const Timeline& timeline, const TaskSpan& blocked) {
-  if (blocked.out_event == kNoEvent) return 0;
-  const auto* out = std::get_if<SwitchEvent>(&timeline.event(blocked.out_event).body);
+  const SwitchEvent* out = SwitchOutOf(timeline, blocked);
   return out == nullptr ? 0 : out->prev_state;
+}
+
+bool IsFault(absl::string_view function) {
+  return std::any_of(std::begin(kFaultPrefixes), std::end(kFaultPrefixes),
+                     [&](absl::string_view prefix) { return absl::StartsWith(function, prefix); });
+}
+
+BlockKind KindOfStack(const std::vector<std::string>& stack) {
+  for (const std::string& function : stack) {
+    for (const FunctionRow& row : kFunctions) {
+      if (!absl::StartsWith(function, row.prefix)) continue;
+      const bool is_fault =
+          row.kind == BlockKind::kIo && std::any_of(stack.begin(), stack.end(), IsFault);
+      return is_fault ? BlockKind::kFault : row.kind;
+    }
+  }
+  return stack.empty() ? BlockKind::kUnknown : BlockKind::kOther;
 }
 
 const WakingEvent* Waking(const Timeline& timeline, const TaskSpan& blocked) {
@@ -98,6 +162,32 @@ bool IsTimerSource(const WakingEvent& waking) {
   return absl::StrContains(absl::AsciiStrToLower(waking.source_name), "timer");
 }
 
+// A sleep that no task ended, and of which nothing on its stack says that it is for a device.
+void ClassifyInterrupted(const Timeline& timeline, const Cast& cast, TaskIndex task,
+                         const TaskSpan& blocked, Sleep* sleep) {
+  const bool has_timers = timeline.IsWatched(task);
+  const SleepTimer timer = FindTimer(timeline, task, blocked);
+  const WakingEvent* waking = Waking(timeline, blocked);
+  if (timer.fired) {
+    sleep->kind = BlockKind::kSleep;
+    sleep->subject = kSubjectSelf;
+    sleep->absorbs = timer.absolute.value_or(true);
+    return;
+  }
+  if (waking == nullptr || waking->context == WakerContext::kUnknown) return;
+  if (!has_timers && IsTimerSource(*waking)) {
+    sleep->kind = BlockKind::kSleep;
+    sleep->subject = cast.SubjectOf(task, blocked.start_ns);
+    return;
+  }
+  // Uninterruptible, and ended by a device's interrupt: input or output, or a page that came in.
+  if ((PrevState(timeline, blocked) & kUninterruptible) != 0 && !IsTimerSource(*waking)) {
+    sleep->kind = BlockKind::kIo;
+    sleep->subject = kSubjectIo;
+    sleep->absorbs = false;
+  }
+}
+
 }  // namespace
 
 bool IsSure(const Timeline& timeline, TaskIndex task, const TaskSpan& blocked) {
@@ -120,6 +210,14 @@ bool IsReleaseSleep(const Timeline& timeline, TaskIndex task, const TaskSpan& bl
   return !timeline.recording().trace->has_timers || !FindArmingTime(timeline, task, blocked).whole;
 }
 
+std::vector<std::string> StackOf(const Timeline& timeline, const TaskSpan& blocked) {
+  const SwitchEvent* out = SwitchOutOf(timeline, blocked);
+  const std::vector<std::vector<std::string>>& stacks = timeline.recording().stacks;
+  if (out == nullptr || !out->stack || *out->stack < 0) return {};
+  const auto index = static_cast<size_t>(*out->stack);
+  return index < stacks.size() ? stacks[index] : std::vector<std::string>();
+}
+
 Sleep ClassifySleep(const Timeline& timeline, const Cast& cast, TaskIndex task,
                     const TaskSpan& blocked) {
   Sleep sleep;
@@ -127,16 +225,28 @@ Sleep ClassifySleep(const Timeline& timeline, const Cast& cast, TaskIndex task,
   sleep.subject = cast.WakerSubject(blocked.waking_event);
   const uint32_t state = PrevState(timeline, blocked);
   const WakingEvent* waking = Waking(timeline, blocked);
-  if ((state & kStoppedTracedFrozen) != 0 || EndedByTask(waking)) return sleep;
-  const SleepTimer timer = FindTimer(timeline, task, blocked);
-  if (timer.fired) {
-    sleep.subject = kSubjectSelf;
-    sleep.absorbs = timer.absolute.value_or(true);
+  if ((state & kStoppedTracedFrozen) != 0) {
+    sleep.kind = (state & kFrozen) != 0 ? BlockKind::kFrozen : BlockKind::kStopped;
     return sleep;
   }
-  if (waking == nullptr || waking->context == WakerContext::kUnknown) return sleep;
-  // Uninterruptible, and ended by a device's interrupt: input or output, or a page that came in.
-  if ((state & kUninterruptible) != 0 && !IsTimerSource(*waking)) sleep.absorbs = false;
+  sleep.kind = KindOfStack(StackOf(timeline, blocked));
+  const SwitchEvent* out = SwitchOutOf(timeline, blocked);
+  const bool may_be_io = sleep.kind == BlockKind::kUnknown || sleep.kind == BlockKind::kOther;
+  if (may_be_io && out != nullptr && out->prev_in_iowait.value_or(false)) {
+    sleep.kind = BlockKind::kIo;
+  }
+  if (sleep.kind == BlockKind::kIo || sleep.kind == BlockKind::kFault) {
+    // Whoever brings the news: it was asked for when the sleep began.
+    sleep.subject = kSubjectIo;
+    sleep.absorbs = false;
+    return sleep;
+  }
+  if (EndedByTask(waking)) {
+    if (sleep.kind == BlockKind::kUnknown) sleep.kind = BlockKind::kOther;
+    sleep.is_chain = true;
+    return sleep;
+  }
+  ClassifyInterrupted(timeline, cast, task, blocked, &sleep);
   return sleep;
 }
 

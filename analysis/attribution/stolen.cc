@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
 #include <variant>
+
+#include "analysis/attribution/cast.h"
 
 namespace whylate {
 namespace {
@@ -14,7 +18,53 @@ int64_t Scaled(int64_t amount, int64_t part, int64_t whole) {
   return whole <= 0 ? 0 : static_cast<int64_t>(static_cast<Wide>(amount) * part / whole);
 }
 
+// What the sources of one context took of a stint, by name: the records right before its end.
+struct SourceTime {
+  std::string name;
+  int64_t ns = 0;
+};
+
+std::vector<SourceTime> SourcesOf(const Timeline& timeline, const Stint& stint, PartKind kind) {
+  std::vector<SourceTime> sources;
+  const SchedEvent& out = timeline.event(stint.out_event);
+  for (int32_t at = stint.out_event - 1; at >= 0; --at) {
+    const SchedEvent& event = timeline.event(at);
+    if (event.time_ns != out.time_ns || event.cpu != out.cpu) break;
+    const auto* time = std::get_if<InterruptTimeEvent>(&event.body);
+    if (time == nullptr) continue;
+    const bool is_hard = time->context == WakerContext::kHardIrq;
+    const bool is_soft = time->context == WakerContext::kSoftIrq;
+    if ((kind == PartKind::kIrq && is_hard) || (kind == PartKind::kSoftirq && is_soft)) {
+      sources.push_back({InterruptName(time->context, time->irq, time->source_name),
+                         std::max<int64_t>(0, time->ns)});
+    }
+  }
+  return sources;
+}
+
+// Splits `ns`, which all sources of a kind took of a cut, by what each took of the whole stint:
+// `whole_ns`. What no source accounts for stands last, without a name.
+void AddBySource(const std::vector<SourceTime>& sources, int64_t whole_ns, Part part,
+                 std::vector<Part>* parts) {
+  const int64_t ns = part.ns;
+  int64_t at_ns = 0;
+  for (const SourceTime& source : sources) {
+    const int64_t end_ns = std::min(whole_ns, at_ns + std::min(source.ns, whole_ns));
+    part.ns = ShareOf(ns, at_ns, end_ns, whole_ns);
+    part.source = source.name;
+    at_ns = end_ns;
+    if (part.ns > 0) parts->push_back(part);
+  }
+  part.ns = ShareOf(ns, at_ns, whole_ns, whole_ns);
+  part.source.clear();
+  if (part.ns > 0) parts->push_back(std::move(part));
+}
+
 }  // namespace
+
+std::string SubjectOf(const Part& part) {
+  return part.source.empty() ? ToString(part.kind) : part.source;
+}
 
 int64_t ShareOf(int64_t amount, int64_t begin, int64_t end, int64_t whole) {
   return Scaled(amount, end, whole) - Scaled(amount, begin, whole);
@@ -48,7 +98,8 @@ std::vector<Part> StolenParts(const Timeline& timeline, const Stint& stint, cons
                                      common.end_ns - stint.start_ns, whole_ns);
     const int64_t ns = std::clamp<int64_t>(share_ns, 0, left_ns);
     if (ns == 0) continue;
-    parts.push_back({counter.kind, ns, prorated});
+    AddBySource(SourcesOf(timeline, stint, counter.kind), *after - *before,
+                {counter.kind, ns, prorated, ""}, &parts);
     left_ns -= ns;
   }
   return parts;

@@ -6,6 +6,7 @@
 #define WHYLATE_ANALYSIS_ATTRIBUTION_STOLEN_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "analysis/attribution/explanation.h"
@@ -19,7 +20,11 @@ namespace whylate {
 // to the amount: ShareOf(a, 0, x, w) + ShareOf(a, x, w, w) == a. 0 <= begin <= end <= whole.
 int64_t ShareOf(int64_t amount, int64_t begin, int64_t end, int64_t whole);
 
-// What was taken from `stint` within `cut`, one part a kind in the order nmi, irq, softirq, steal;
+// Who is charged for it: the source of an interrupt, else its kind.
+std::string SubjectOf(const Part& part);
+
+// What was taken from `stint` within `cut`, in the order nmi, irq, softirq, steal, by source where
+// that is recorded;
 // together no more than the cut's length. Empty where an end of the stint has no record.
 std::vector<Part> StolenParts(const Timeline& timeline, const Stint& stint, const Interval& cut);
 

@@ -16,6 +16,14 @@ void SortRows(std::vector<Row>* rows) {
   });
 }
 
+int64_t UnknownNs(const std::vector<Occupant>& occupants) {
+  int64_t ns = 0;
+  for (const Occupant& occupant : occupants) {
+    if (occupant.role.kind == RoleKind::kUnknown) ns += occupant.end_ns - occupant.start_ns;
+  }
+  return ns;
+}
+
 }  // namespace
 
 DelayTotals& DelayTotals::operator+=(const DelayTotals& other) {
@@ -42,14 +50,15 @@ DelayTotals TotalDelay(const Miss& miss) {
     const int64_t length_ns = segment.end_ns - segment.start_ns;
     total.late_ns += length_ns;
     if (segment.kind == SegmentKind::kUnknown) total.unknown_ns += length_ns;
+    for (const ChainLink& link : segment.chain) {
+      if (link.kind == SegmentKind::kUnknown) total.unknown_ns += link.end_ns - link.start_ns;
+      total.unknown_ns += UnknownNs(link.occupants);
+    }
     if (!IsWait(segment)) continue;
     total.wait_ns += length_ns;
     total.avoidable_ns += segment.avoidable_ns;
     total.possibly_avoidable_ns += segment.possibly_avoidable_ns;
-    for (const Occupant& occupant : segment.occupants) {
-      if (occupant.role.kind != RoleKind::kUnknown) continue;
-      total.unknown_ns += occupant.end_ns - occupant.start_ns;
-    }
+    total.unknown_ns += UnknownNs(segment.occupants);
   }
   return total;
 }

@@ -43,13 +43,8 @@ class Finder {
   void FindCpus() {
     for (const WindowPart& part : parts_) {
       const Interval interval{part.segment.start_ns, part.segment.end_ns};
-      if (part.segment.cpu.has_value()) cpus_.insert(*part.segment.cpu);
-      for (const TaskSpan& span : part.spans) {
-        if (span.cpu.has_value()) cpus_.insert(*span.cpu);
-        if (span.waking_event != kNoEvent) {
-          cpus_.insert(timeline_.event(span.waking_event).cpu);
-        }
-      }
+      AddCpusOf(part);
+      for (const WindowPart& link : part.chain) AddCpusOf(link);
       for (const AffinityTrack::Stretch& stretch : timeline_.AffinityOf(part.task).In(interval)) {
         for (const CpuId cpu : timeline_.cpus().cpus()) {
           if (!stretch.allowed.has_value() || stretch.allowed->Contains(cpu)) cpus_.insert(cpu);
@@ -58,7 +53,16 @@ class Finder {
     }
   }
 
+  void AddCpusOf(const WindowPart& part) {
+    if (part.segment.cpu.has_value()) cpus_.insert(*part.segment.cpu);
+    for (const TaskSpan& span : part.spans) {
+      if (span.cpu.has_value()) cpus_.insert(*span.cpu);
+      if (span.waking_event != kNoEvent) cpus_.insert(timeline_.event(span.waking_event).cpu);
+    }
+  }
+
   void Add(const WindowPart& part) {
+    for (const WindowPart& link : part.chain) Add(link);
     const Segment& segment = part.segment;
     const Interval interval{segment.start_ns, segment.end_ns};
     if (segment.kind == SegmentKind::kRunning) {

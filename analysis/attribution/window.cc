@@ -86,9 +86,7 @@ class Tiler {
         AddSleep(part, interval);
         return;
       case TaskState::kThrottled:
-        // Until a throttle's end has an event, neither it nor the wait after it can be told.
-        MakeUnknown(UnknownReason::kThrottled, &part);
-        part.absorbs = true;
+        FillThrottle(span, &part);
         break;
       case TaskState::kUnknown:
         MakeUnknown(span.reason, &part);
@@ -137,6 +135,21 @@ class Tiler {
     return Merge(std::move(lost));
   }
 
+  // Without the record of its end, neither that nor the wait after it can be told.
+  void FillThrottle(const TaskSpan& span, WindowPart* part) const {
+    part->absorbs = true;
+    if (span.unthrottle_event == kNoEvent) {
+      MakeUnknown(UnknownReason::kThrottled, part);
+      return;
+    }
+    const auto& end = std::get<UnthrottleEvent>(timeline_.event(span.unthrottle_event).body);
+    part->segment.kind = SegmentKind::kThrottled;
+    part->segment.group = end.group;
+    part->segment.quota_ns = end.quota_ns;
+    part->segment.period_ns = end.period_ns;
+    part->subject = kSubjectQuota;
+  }
+
   static void MakeUnknown(UnknownReason reason, WindowPart* part) {
     part->segment.kind = SegmentKind::kUnknown;
     part->segment.reason =
@@ -166,6 +179,9 @@ class Tiler {
         if (next != kNoTask) part->segment.waker = cast_.NameOf(next, begin.start_ns);
         break;
       }
+      case QueuedBy::kUnthrottle:
+        part->segment.kind = SegmentKind::kRunqueueWait;
+        break;
       case QueuedBy::kUnknown:
         MakeUnknown(begin.reason, part);
         break;
@@ -190,7 +206,10 @@ class Tiler {
     Sleep sleep = ClassifySleep(timeline_, cast_, task_, span);
     part->subject = std::move(sleep.subject);
     part->segment.waker = std::move(sleep.waker);
+    part->segment.block_kind = sleep.kind;
+    part->segment.stack = StackOf(timeline_, span);
     part->absorbs = sleep.absorbs;
+    if (sleep.is_chain) part->chain_event = span.waking_event;
   }
 
   const Timeline& timeline_;

@@ -30,6 +30,11 @@ struct WindowPart {
   // It would have ended when it did whatever had gone before it: time saved earlier is lost in it.
   bool absorbs = false;
   bool uncertain = false;  // its kind may be another
+  // Of a sleep that another task ended: the waking, and, once the delay is charged, what that task
+  // and those that it waited for did meanwhile. These parts tile this one.
+  int32_t chain_event = kNoEvent;
+  std::vector<WindowPart> chain;
+  int32_t chain_depth = 0;  // in such a chain: how many sleeps lie between, from 1
 };
 
 // `window` begins at the release, or where the frame before it was completed. O(log n + parts).

@@ -90,6 +90,20 @@ std::string WorstRow(const Cell& cell) {
                          DelayInWords(delay, cell.frames.end_ns - cell.frames.origin_ns));
 }
 
+std::string ChangeRows(const Cell& cell) {
+  std::string text;
+  for (const Change& change : cell.explanation.changes) {
+    absl::StrAppendFormat(
+        &text, "   changed at %.3f s: %s of %s%s to %s%s\n",
+        static_cast<double>(change.time_ns - cell.frames.origin_ns) / 1e9, change.what,
+        EscapeForTerminal(change.task),
+        change.from.empty() ? "" : absl::StrCat(" from ", EscapeForTerminal(change.from)),
+        EscapeForTerminal(change.to),
+        change.by.empty() ? "" : absl::StrCat(", by ", EscapeForTerminal(change.by)));
+  }
+  return text;
+}
+
 std::string LossRow(const TraceTotals& trace) {
   if (trace.lost == 0 && trace.recursion_misses == 0) return "";
   return absl::StrFormat("   trace incomplete: %d events lost, %d more not seen\n", trace.lost,
@@ -101,7 +115,7 @@ std::string LossRow(const TraceTotals& trace) {
 std::string CausesText(const Cell& cell) {
   const Explanation& explanation = cell.explanation;
   if (!explanation.trace) return "";
-  const std::string loss = LossRow(*explanation.trace);
+  const std::string loss = ChangeRows(cell) + LossRow(*explanation.trace);
   if (explanation.misses.empty()) return loss;
   int64_t misses = 0;
   for (const Miss& miss : explanation.misses) misses += 1 + miss.dropped;

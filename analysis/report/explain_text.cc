@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "analysis/attribution/stolen.h"
 #include "analysis/report/escape.h"
 #include "analysis/report/words.h"
 
@@ -22,7 +23,7 @@ std::string PartsText(const std::vector<Part>& parts) {
   std::vector<std::string> texts;
   for (const Part& part : parts) {
     texts.push_back(absl::StrFormat("%s%s %s", part.prorated ? "about " : "", Milliseconds(part.ns),
-                                    ToString(part.kind)));
+                                    EscapeForTerminal(SubjectOf(part))));
   }
   return texts.empty() ? "" : absl::StrCat("  (of it ", absl::StrJoin(texts, ", "), ")");
 }
@@ -63,6 +64,16 @@ std::string SegmentFacts(const Segment& segment) {
     absl::StrAppend(&text, ", moved to CPU ", migration.to.value);
   }
   if (segment.repaired) absl::StrAppend(&text, ", repaired");
+  if (segment.kind == SegmentKind::kBlocked && segment.block_kind != BlockKind::kUnknown) {
+    absl::StrAppend(&text, " (", ToString(segment.block_kind), ")");
+  }
+  if (!segment.stack.empty()) {
+    absl::StrAppend(&text, " in ", EscapeForTerminal(segment.stack.front()));
+  }
+  if (segment.quota_ns && segment.period_ns) {
+    absl::StrAppend(&text, ": ", EscapeForTerminal(segment.group), " may run ",
+                    Milliseconds(*segment.quota_ns), " of each ", Milliseconds(*segment.period_ns));
+  }
   if (!segment.waker.empty()) {
     const bool displaced = segment.kind == SegmentKind::kPreempted;
     absl::StrAppend(&text, displaced ? ", by " : ", woken by ", EscapeForTerminal(segment.waker));
@@ -130,6 +141,28 @@ std::string OccupantRows(const std::vector<Occupant>& occupants) {
   return text;
 }
 
+// The links of a chain, each indented by how many sleeps lie between, with who had the CPU meanwhile.
+std::string ChainRows(const std::vector<ChainLink>& chain) {
+  std::string text;
+  for (const ChainLink& link : chain) {
+    std::string facts = absl::StrCat(EscapeForTerminal(link.task), " ", ToString(link.kind));
+    if (link.kind == SegmentKind::kBlocked && link.block_kind != BlockKind::kUnknown) {
+      absl::StrAppend(&facts, " (", ToString(link.block_kind), ")");
+    }
+    if (link.cpu) absl::StrAppend(&facts, " on CPU ", link.cpu->value);
+    if (link.decision) absl::StrAppend(&facts, ": ", ToString(*link.decision));
+    if (link.kind == SegmentKind::kBlocked && !link.waker.empty()) {
+      absl::StrAppend(&facts, ", woken by ", EscapeForTerminal(link.waker));
+    }
+    if (!link.reason.empty()) absl::StrAppend(&facts, ": ", EscapeForTerminal(link.reason));
+    absl::StrAppendFormat(&text, "          %8.3f    %s%s%s\n", Ms(link.end_ns - link.start_ns),
+                          std::string(2 * static_cast<size_t>(link.depth - 1), ' '), facts,
+                          PartsText(link.parts));
+    absl::StrAppend(&text, OccupantRows(link.occupants));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string TimelineText(const std::vector<Segment>& segments, int64_t zero_ns) {
@@ -137,7 +170,7 @@ std::string TimelineText(const std::vector<Segment>& segments, int64_t zero_ns) 
   for (const Segment& segment : segments) {
     absl::StrAppendFormat(&text, "%8.3f  %8.3f  %s\n", Ms(segment.start_ns - zero_ns),
                           Ms(segment.end_ns - segment.start_ns), SegmentFacts(segment));
-    absl::StrAppend(&text, OccupantRows(segment.occupants));
+    absl::StrAppend(&text, OccupantRows(segment.occupants), ChainRows(segment.chain));
   }
   return text;
 }

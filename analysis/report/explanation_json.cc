@@ -16,6 +16,9 @@ constexpr std::array kSegmentKinds = {
     SegmentKind::kLateRelease, SegmentKind::kWakeupDispatch, SegmentKind::kRunqueueWait,
     SegmentKind::kPreempted,   SegmentKind::kRunning,        SegmentKind::kBlocked,
     SegmentKind::kThrottled,   SegmentKind::kCarryOver,      SegmentKind::kUnknown};
+constexpr std::array kBlockKinds = {BlockKind::kLock,  BlockKind::kIo,      BlockKind::kFault,
+                                    BlockKind::kSleep, BlockKind::kStopped, BlockKind::kFrozen,
+                                    BlockKind::kOther, BlockKind::kUnknown};
 constexpr std::array kPartKinds = {PartKind::kNmi, PartKind::kIrq, PartKind::kSoftirq,
                                    PartKind::kSteal, PartKind::kSlow};
 constexpr std::array kDecisions = {Decision::kRtBandwidth,    Decision::kIdleExit,
@@ -78,6 +81,7 @@ Json PartsJson(const std::vector<Part>& parts) {
   for (const Part& part : parts) {
     Json row = {{"kind", ToString(part.kind)}, {"ns", part.ns}};
     if (part.prorated) row["prorated"] = true;
+    if (!part.source.empty()) row["source"] = part.source;
     list.push_back(std::move(row));
   }
   return list;
@@ -87,7 +91,8 @@ std::vector<Part> PartsFromJson(const Json& list) {
   std::vector<Part> parts;
   for (const Json& row : list) {
     parts.push_back({EnumOf(kPartKinds, row.at("kind").get<std::string>()),
-                     row.at("ns").get<int64_t>(), row.value("prorated", false)});
+                     row.at("ns").get<int64_t>(), row.value("prorated", false),
+                     row.value("source", std::string())});
   }
   return parts;
 }
@@ -120,13 +125,91 @@ Occupant OccupantFromJson(const Json& row, int64_t origin_ns) {
   return occupant;
 }
 
+Json OccupantsJson(const std::vector<Occupant>& occupants, int64_t origin_ns) {
+  Json list = Json::array();
+  for (const Occupant& occupant : occupants) list.push_back(OccupantJson(occupant, origin_ns));
+  return list;
+}
+
+std::vector<Occupant> OccupantsFromJson(const Json& list, int64_t origin_ns) {
+  std::vector<Occupant> occupants;
+  for (const Json& row : list) occupants.push_back(OccupantFromJson(row, origin_ns));
+  return occupants;
+}
+
+Json TextJson(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json LinkJson(const ChainLink& link, int64_t origin_ns) {
+  return {{"task", link.task},
+          {"tid", link.tid ? Json(link.tid->value) : Json(nullptr)},
+          {"role", link.role.ToString()},
+          {"depth", link.depth},
+          {"kind", ToString(link.kind)},
+          {"block_kind",
+           link.kind == SegmentKind::kBlocked ? Json(ToString(link.block_kind)) : Json(nullptr)},
+          {"cpu", link.cpu ? Json(link.cpu->value) : Json(nullptr)},
+          {"start_ns", link.start_ns - origin_ns},
+          {"end_ns", link.end_ns - origin_ns},
+          {"ns", link.end_ns - link.start_ns},
+          {"parts", PartsJson(link.parts)},
+          {"occupants", OccupantsJson(link.occupants, origin_ns)},
+          {"decision", DecisionJson(link.decision)},
+          {"waker", TextJson(link.waker)},
+          {"reason", TextJson(link.reason)}};
+}
+
+ChainLink LinkFromJson(const Json& row, int64_t origin_ns) {
+  ChainLink link;
+  link.task = row.at("task").get<std::string>();
+  if (const auto tid = OptionalField<int32_t>(row, "tid")) link.tid = Tid{*tid};
+  link.role = RoleFromName(row.at("role").get<std::string>());
+  link.depth = row.at("depth").get<int32_t>();
+  link.kind = EnumOf(kSegmentKinds, row.at("kind").get<std::string>());
+  if (const auto kind = OptionalField<std::string>(row, "block_kind")) {
+    link.block_kind = EnumOf(kBlockKinds, *kind);
+  }
+  if (const auto cpu = OptionalField<int32_t>(row, "cpu")) link.cpu = CpuId{*cpu};
+  link.start_ns = TimeFrom(row.at("start_ns"), origin_ns);
+  link.end_ns = TimeFrom(row.at("end_ns"), origin_ns);
+  link.parts = PartsFromJson(row.at("parts"));
+  link.occupants = OccupantsFromJson(row.at("occupants"), origin_ns);
+  link.decision = DecisionField(row);
+  link.waker = OptionalField<std::string>(row, "waker").value_or("");
+  link.reason = OptionalField<std::string>(row, "reason").value_or("");
+  return link;
+}
+
+// What only sleeps and throttles have; reports of versions before have none of it.
+void AddSleepFacts(const Segment& segment, int64_t origin_ns, Json& row) {
+  if (segment.kind == SegmentKind::kBlocked) {
+    row["block_kind"] = ToString(segment.block_kind);
+    row["stack"] = segment.stack;
+    Json& chain = row["chain"] = Json::array();
+    for (const ChainLink& link : segment.chain) chain.push_back(LinkJson(link, origin_ns));
+  }
+  if (segment.kind == SegmentKind::kThrottled) {
+    row["group"] = TextJson(segment.group);
+    row["quota_ns"] = OptionalJson(segment.quota_ns);
+    row["period_ns"] = OptionalJson(segment.period_ns);
+  }
+}
+
+void ReadSleepFacts(const Json& row, int64_t origin_ns, Segment* segment) {
+  if (const auto kind = OptionalField<std::string>(row, "block_kind")) {
+    segment->block_kind = EnumOf(kBlockKinds, *kind);
+  }
+  segment->stack = row.value("stack", std::vector<std::string>());
+  if (const auto chain = row.find("chain"); chain != row.end()) {
+    for (const Json& link : *chain) segment->chain.push_back(LinkFromJson(link, origin_ns));
+  }
+  segment->group = OptionalField<std::string>(row, "group").value_or("");
+  segment->quota_ns = OptionalField<int64_t>(row, "quota_ns");
+  segment->period_ns = OptionalField<int64_t>(row, "period_ns");
+}
+
 }  // namespace
 
 Json SegmentJson(const Segment& segment, int64_t origin_ns) {
-  Json occupants = Json::array();
-  for (const Occupant& occupant : segment.occupants) {
-    occupants.push_back(OccupantJson(occupant, origin_ns));
-  }
   Json migrations = Json::array();
   for (const Migration& migration : segment.migrations) {
     migrations.push_back({{"from", migration.from.value},
@@ -138,7 +221,7 @@ Json SegmentJson(const Segment& segment, int64_t origin_ns) {
               {"end_ns", segment.end_ns - origin_ns},
               {"cpu", segment.cpu ? Json(segment.cpu->value) : Json(nullptr)},
               {"parts", PartsJson(segment.parts)},
-              {"occupants", std::move(occupants)},
+              {"occupants", OccupantsJson(segment.occupants, origin_ns)},
               {"avoidable_ns", segment.avoidable_ns},
               {"possibly_avoidable_ns", segment.possibly_avoidable_ns},
               {"not_balanced_ns", segment.not_balanced_ns},
@@ -146,8 +229,9 @@ Json SegmentJson(const Segment& segment, int64_t origin_ns) {
               {"migrations", std::move(migrations)},
               {"repaired", segment.repaired},
               {"decision", DecisionJson(segment.decision)},
-              {"waker", segment.waker.empty() ? Json(nullptr) : Json(segment.waker)},
-              {"reason", segment.reason.empty() ? Json(nullptr) : Json(segment.reason)}};
+              {"waker", TextJson(segment.waker)},
+              {"reason", TextJson(segment.reason)}};
+  AddSleepFacts(segment, origin_ns, row);
   AddStanding(segment.standing, row);
   if (segment.stage) {
     row["stage"] = {{"name", segment.stage->name}, {"tid", segment.stage->tid.value}};
@@ -164,9 +248,7 @@ Segment SegmentFromJson(const Json& row, int64_t origin_ns) {
   segment.end_ns = TimeFrom(row.at("end_ns"), origin_ns);
   if (const auto cpu = OptionalField<int32_t>(row, "cpu")) segment.cpu = CpuId{*cpu};
   segment.parts = PartsFromJson(row.at("parts"));
-  for (const Json& occupant : row.at("occupants")) {
-    segment.occupants.push_back(OccupantFromJson(occupant, origin_ns));
-  }
+  segment.occupants = OccupantsFromJson(row.at("occupants"), origin_ns);
   segment.avoidable_ns = row.at("avoidable_ns").get<int64_t>();
   segment.possibly_avoidable_ns = row.at("possibly_avoidable_ns").get<int64_t>();
   segment.not_balanced_ns = row.at("not_balanced_ns").get<int64_t>();
@@ -180,6 +262,7 @@ Segment SegmentFromJson(const Json& row, int64_t origin_ns) {
   segment.decision = DecisionField(row);
   segment.waker = OptionalField<std::string>(row, "waker").value_or("");
   segment.reason = OptionalField<std::string>(row, "reason").value_or("");
+  ReadSleepFacts(row, origin_ns, &segment);
   segment.standing = StandingFromJson(row);
   if (const auto stage = row.find("stage"); stage != row.end()) {
     segment.stage = {stage->at("name").get<std::string>(), Tid{stage->at("tid").get<int32_t>()}};
@@ -306,6 +389,15 @@ void AddExplanation(const Explanation& explanation, const CellFrames& frames, Js
   Json& misses = cell["misses"] = Json::array();
   for (const Miss& miss : explanation.misses) misses.push_back(MissJson(miss, frames.origin_ns));
   AddRows(explanation.causes, explanation.subjects, cell);
+  Json& changes = cell["changes"] = Json::array();
+  for (const Change& change : explanation.changes) {
+    changes.push_back({{"time_ns", change.time_ns - frames.origin_ns},
+                       {"task", change.task},
+                       {"what", change.what},
+                       {"from", TextJson(change.from)},
+                       {"to", change.to},
+                       {"by", TextJson(change.by)}});
+  }
   cell["delay"] = nullptr;
   const int64_t duration_ns = frames.end_ns - frames.origin_ns;
   if (!explanation.trace || duration_ns <= 0) return;
@@ -329,6 +421,14 @@ Explanation ExplanationFromJson(const Json& cell, int64_t origin_ns) {
         {row.at("subject").get<std::string>(), row.at("frames").get<int64_t>(),
          row.at("frames_incomplete").get<int64_t>(), row.at("frames_saved").get<int64_t>(),
          row.at("ns").get<int64_t>()});
+  }
+  if (const auto changes = cell.find("changes"); changes != cell.end()) {
+    for (const Json& row : *changes) {
+      explanation.changes.push_back(
+          {TimeFrom(row.at("time_ns"), origin_ns), row.at("task").get<std::string>(),
+           row.at("what").get<std::string>(), OptionalField<std::string>(row, "from").value_or(""),
+           row.at("to").get<std::string>(), OptionalField<std::string>(row, "by").value_or("")});
+    }
   }
   return explanation;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "analysis/attribution/stolen.h"
 #include "analysis/model/perfetto_facts.h"
 #include "analysis/model/perfetto_fields.h"
 #include "analysis/report/escape.h"
@@ -20,7 +21,9 @@ namespace whylate {
 namespace {
 
 void AnnotateParts(const std::vector<Part>& parts, DebugAnnotations& annotations) {
-  for (const Part& part : parts) annotations.Int(absl::StrCat(ToString(part.kind), "_ns"), part.ns);
+  for (const Part& part : parts) {
+    annotations.Int(absl::StrCat(EscapeForTerminal(SubjectOf(part)), "_ns"), part.ns);
+  }
 }
 
 void AnnotateOccupant(const Occupant& occupant, DebugAnnotations& entry) {
@@ -38,6 +41,50 @@ void AnnotateMigration(const Migration& migration, DebugAnnotations& entry) {
   entry.Int("from", migration.from.value);
   entry.Int("to", migration.to.value);
   entry.Int("time_ns", migration.time_ns);
+}
+
+void AnnotateOccupants(const std::vector<Occupant>& occupants, DebugAnnotations& annotations) {
+  annotations.Array("occupants", [&](DebugAnnotations& array) {
+    for (const Occupant& occupant : occupants) {
+      array.Dictionary("", [&](DebugAnnotations& entry) { AnnotateOccupant(occupant, entry); });
+    }
+  });
+}
+
+void AnnotateLink(const ChainLink& link, DebugAnnotations& entry) {
+  entry.Text("task", EscapeForTerminal(link.task));
+  if (link.tid) entry.Int("tid", link.tid->value);
+  entry.Text("kind", ToString(link.kind));
+  if (link.kind == SegmentKind::kBlocked) entry.Text("block_kind", ToString(link.block_kind));
+  entry.Int("depth", link.depth);
+  entry.Int("start_ns", link.start_ns);
+  entry.Int("end_ns", link.end_ns);
+  if (link.decision) entry.Text("decision", ToString(*link.decision));
+  if (!link.occupants.empty()) AnnotateOccupants(link.occupants, entry);
+  AnnotateParts(link.parts, entry);
+}
+
+void AnnotateSleep(const Segment& segment, DebugAnnotations& annotations) {
+  if (segment.kind == SegmentKind::kBlocked) {
+    annotations.Text("block_kind", ToString(segment.block_kind));
+  }
+  if (!segment.stack.empty()) {
+    annotations.Array("stack", [&](DebugAnnotations& array) {
+      for (const std::string& function : segment.stack) {
+        array.Text("", EscapeForTerminal(function));
+      }
+    });
+  }
+  if (!segment.chain.empty()) {
+    annotations.Array("chain", [&](DebugAnnotations& array) {
+      for (const ChainLink& link : segment.chain) {
+        array.Dictionary("", [&](DebugAnnotations& entry) { AnnotateLink(link, entry); });
+      }
+    });
+  }
+  if (!segment.group.empty()) annotations.Text("group", EscapeForTerminal(segment.group));
+  if (segment.quota_ns) annotations.Int("quota_ns", *segment.quota_ns);
+  if (segment.period_ns) annotations.Int("period_ns", *segment.period_ns);
 }
 
 void AnnotateSegment(const Segment& segment, DebugAnnotations& annotations) {
@@ -58,12 +105,9 @@ void AnnotateSegment(const Segment& segment, DebugAnnotations& annotations) {
     annotations.Int("avoidable_sched_idle_ns", segment.avoidable_sched_idle_ns);
     annotations.Int("possibly_avoidable_ns", segment.possibly_avoidable_ns);
     annotations.Int("not_balanced_ns", segment.not_balanced_ns);
-    annotations.Array("occupants", [&](DebugAnnotations& array) {
-      for (const Occupant& occupant : segment.occupants) {
-        array.Dictionary("", [&](DebugAnnotations& entry) { AnnotateOccupant(occupant, entry); });
-      }
-    });
+    AnnotateOccupants(segment.occupants, annotations);
   }
+  AnnotateSleep(segment, annotations);
   if (!segment.migrations.empty()) {
     annotations.Array("migrations", [&](DebugAnnotations& array) {
       for (const Migration& migration : segment.migrations) {

@@ -32,6 +32,8 @@ constexpr std::array kDecisionWords = {
     DecisionWords{Decision::kUndetermined, "it waited behind $"},
 };
 
+constexpr char kBlocked[] = "blocked";
+
 // Where there is no decision, the kind of the segment says it.
 struct KindWords {
   absl::string_view kind;
@@ -43,7 +45,7 @@ constexpr std::array kKindWords = {
     KindWords{"late_release", "the release timer fired late"},
     KindWords{"wakeup_dispatch", "the wake-up took long to reach its runqueue"},
     KindWords{"running", "running took longer than the demand, by $"},
-    KindWords{"blocked", "it slept, until $ ended that"},
+    KindWords{kBlocked, "it slept, because of $"},
     KindWords{"throttled", "its CPU quota was used up"},
     KindWords{"carry_over", "the frame before it was late, by $"},
     KindWords{"unknown", "unknown"},
@@ -63,6 +65,10 @@ std::string CauseInWords(absl::string_view subject, absl::string_view kind,
   if (absl::StrContains(subject, kJoint)) {
     return absl::StrCat(EscapeForTerminal(subject), " together (",
                         decision ? ToString(*decision) : std::string(kind), ")");
+  }
+  if (decision && kind == kBlocked) {
+    return absl::StrCat("it slept, until one got the CPU that ", EscapeForTerminal(subject),
+                        " had (", ToString(*decision), ")");
   }
   if (decision) {
     for (const DecisionWords& row : kDecisionWords) {

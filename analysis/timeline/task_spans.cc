@@ -69,12 +69,13 @@ class Dispatcher {
     } else if (const auto* waking = std::get_if<WakingEvent>(&event.body)) {
       if (TaskTracker* task = Of(waking->wakee, index)) task->Waking(at, *waking);
     } else if (const auto* wakeup = std::get_if<WakeupEvent>(&event.body)) {
-      if (TaskTracker* task = Of(wakeup->wakee, index))
-        task->Wakeup(at, wakeup->target, wakeup->is_new);
+      if (TaskTracker* task = Of(wakeup->wakee, index)) task->Wakeup(at, *wakeup);
     } else if (const auto* migrate = std::get_if<MigrateEvent>(&event.body)) {
       if (TaskTracker* task = Of(migrate->task, index)) {
         task->Migrate(at, migrate->from, migrate->to);
       }
+    } else if (const auto* unthrottle = std::get_if<UnthrottleEvent>(&event.body)) {
+      if (TaskTracker* task = Of(unthrottle->task, index)) task->Unthrottle(at);
     } else if (const auto* fork = std::get_if<ForkEvent>(&event.body)) {
       if (TaskTracker* child = Of(fork->child, index)) child->Born(at);
     } else if (const auto* seed = std::get_if<TaskSeedEvent>(&event.body)) {

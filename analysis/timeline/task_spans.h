@@ -27,12 +27,12 @@ enum class TaskState : uint8_t {
   kQueued,     // on a runqueue and not on its CPU
   kWaking,     // woken, and not on a runqueue yet
   kBlocked,    // asleep, a delayed dequeue (still on the runqueue in name) included
-  kThrottled,  // switched out by the CFS bandwidth controller, until it runs again
+  kThrottled,  // held back by the CFS bandwidth controller, until that lets it go
   kExited,
 };
 
 // How a queued task came onto the runqueue.
-enum class QueuedBy : uint8_t { kUnknown, kWakeup, kSwitchOut };
+enum class QueuedBy : uint8_t { kUnknown, kWakeup, kSwitchOut, kUnthrottle };
 
 struct TaskSpan {
   int64_t start_ns = 0;
@@ -47,10 +47,11 @@ struct TaskSpan {
   // kQueued until a switch-in: since when by the kernel's own note. From then on it can have done
   // nothing else, whatever records are missing.
   std::optional<int64_t> queued_since_ns;
-  int32_t in_event = kNoEvent;      // kRunning: the switch that began it
-  int32_t out_event = kNoEvent;     // the switch-out that began it; kRunning: that ended it
-  int32_t waking_event = kNoEvent;  // kWaking, kQueued: that began it; kBlocked: that ended it
-  int32_t wakeup_event = kNoEvent;  // kQueued: that began it
+  int32_t in_event = kNoEvent;          // kRunning: the switch that began it
+  int32_t out_event = kNoEvent;         // the switch-out that began it; kRunning: that ended it
+  int32_t waking_event = kNoEvent;      // kWaking, kQueued: that began it; kBlocked: that ended it
+  int32_t wakeup_event = kNoEvent;      // kQueued: that began it
+  int32_t unthrottle_event = kNoEvent;  // kThrottled: that ended it; kQueued: that began it
 
   Interval interval() const { return {start_ns, end_ns}; }
 };

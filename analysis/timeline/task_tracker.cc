@@ -270,9 +270,29 @@ void TaskTracker::Waking(const RecordPlace& at, const WakingEvent& event) {
   }
 }
 
-void TaskTracker::Wakeup(const RecordPlace& at, CpuId target, bool is_new) {
+void TaskTracker::QueueWoken(const RecordPlace& at, const WakeupEvent& event) {
+  const bool was_waking = open_.state == TaskState::kWaking;
+  const int32_t waking = was_waking ? open_.waking_event : kNoEvent;
+  TaskSpan& span = Open(at.time_ns, event.throttled ? TaskState::kThrottled : TaskState::kQueued);
+  if (!event.throttled) span.queued_by = QueuedBy::kWakeup;
+  span.cpu = event.target;
+  span.waking_event = waking;
+  span.wakeup_event = at.event;
+}
+
+void TaskTracker::Unthrottle(const RecordPlace& at) {
+  if (open_.state != TaskState::kThrottled) return;
+  open_.unthrottle_event = at.event;
+  TaskSpan& queued = Open(at.time_ns, TaskState::kQueued);
+  queued.queued_by = QueuedBy::kUnthrottle;
+  queued.cpu = at.cpu;
+  queued.unthrottle_event = at.event;
+}
+
+void TaskTracker::Wakeup(const RecordPlace& at, const WakeupEvent& event) {
+  const CpuId target = event.target;
   CutAtGap(at.time_ns);
-  if (is_new && open_.state == TaskState::kUnknown) Born(at);
+  if (event.is_new && open_.state == TaskState::kUnknown) Born(at);
   switch (open_.state) {
     case TaskState::kRunning:
       pending_waking_ = kNoEvent;
@@ -298,15 +318,9 @@ void TaskTracker::Wakeup(const RecordPlace& at, CpuId target, bool is_new) {
       open_.cpu = target;
       [[fallthrough]];
     case TaskState::kBlocked:
-    case TaskState::kUnknown: {
-      const int32_t waking = open_.state == TaskState::kWaking ? open_.waking_event : kNoEvent;
-      TaskSpan& queued = Open(at.time_ns, TaskState::kQueued);
-      queued.queued_by = QueuedBy::kWakeup;
-      queued.cpu = target;
-      queued.waking_event = waking;
-      queued.wakeup_event = at.event;
+    case TaskState::kUnknown:
+      QueueWoken(at, event);
       break;
-    }
     case TaskState::kThrottled:
     case TaskState::kExited:
       break;

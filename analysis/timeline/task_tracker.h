@@ -39,7 +39,8 @@ class TaskTracker {
   // It left its CPU, or may have; `known_again_ns` is when records are complete again.
   void Lost(const RecordPlace& at, UnknownReason reason, int64_t known_again_ns);
   void Waking(const RecordPlace& at, const WakingEvent& event);
-  void Wakeup(const RecordPlace& at, CpuId target, bool is_new);
+  void Wakeup(const RecordPlace& at, const WakeupEvent& event);
+  void Unthrottle(const RecordPlace& at);
   void Migrate(const RecordPlace& at, CpuId from, CpuId to);
   void Seed(const RecordPlace& at, const TaskSeedEvent& event);
   void Born(const RecordPlace& at);
@@ -61,6 +62,7 @@ class TaskTracker {
   void SwitchInFromQueue(const RecordPlace& at);
   void SwitchInFromSleep(const RecordPlace& at, std::optional<int64_t> queued_ns);
   void SwitchInFromUnknown(const RecordPlace& at, std::optional<int64_t> queued_ns);
+  void QueueWoken(const RecordPlace& at, const WakeupEvent& event);
   void WakeSleeper(const RecordPlace& at, const WakingEvent& event);
   void WakeUnseenSleeper(const RecordPlace& at, const WakingEvent& event);
 

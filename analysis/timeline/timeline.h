@@ -41,6 +41,8 @@ class Timeline {
   const CpuOccupancy& cpus() const { return cpus_; }
   const TaskSpans& spans() const { return spans_; }
   const IdleTime& idle() const { return idle_; }
+  // Whether its timers and its affinity were recorded, where the source can.
+  bool IsWatched(TaskIndex task) const { return &ThreadOf(task) != &not_watched_; }
   // Known of watched threads; of any other nothing is.
   const AffinityTrack& AffinityOf(TaskIndex task) const;
   // TimerStartEvent and TimerExpireEvent of a watched thread, as event indexes, in order; none of

@@ -92,7 +92,7 @@ std::vector<Segment> MadeSegments(int64_t origin_ns) {
   burner.start_ns = origin_ns + 16700000;
   burner.end_ns = origin_ns + 20000000;
   burner.decision = Decision::kMissedPull;
-  burner.parts = {{PartKind::kSoftirq, 40000, true}};
+  burner.parts = {{PartKind::kSoftirq, 40000, true, "softirq NET_RX"}};
   Segment wait;
   wait.kind = SegmentKind::kRunqueueWait;
   wait.start_ns = burner.start_ns;
@@ -109,7 +109,8 @@ std::vector<Segment> MadeSegments(int64_t origin_ns) {
   running.start_ns = wait.end_ns;
   running.end_ns = origin_ns + 40000000;
   running.cpu = CpuId{0};
-  running.parts = {{PartKind::kIrq, 30000, false}, {PartKind::kSteal, 1000000, false}};
+  running.parts = {{PartKind::kIrq, 30000, false, "irq 24 virtio2-req.0"},
+                   {PartKind::kSteal, 1000000, false, ""}};
   return {late, wait, running};
 }
 

@@ -152,12 +152,20 @@ class Machine {
       if (SimTask* task = AnyIn(Sim::kQueued)) Migrate(task);
     } else if (roll < 94) {
       if (SimTask* task = AnyIn(Sim::kRunning)) WakeRunning(task);
-    } else if (roll < 96) {
+    } else if (roll < 95) {
+      if (SimTask* task = AnyIn(Sim::kThrottled)) Unthrottle(task);
+    } else if (roll < 97) {
       allowed_ = RandomMask();
       Emit(0, AffinityEvent{Tid{kGeneratedTask}, allowed_, std::nullopt});
     } else {
       if (SimTask* task = AnyIn(Sim::kGone)) Reuse(task);
     }
+  }
+
+  void Unthrottle(SimTask* task) {
+    task->state = Sim::kQueued;
+    task->queued = now_;
+    Emit(task->cpu, UnthrottleEvent{Tid{task->tid}, "group", 10, 50});
   }
 
   void FinishWakeup(SimTask* task) {

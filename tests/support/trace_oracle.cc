@@ -26,6 +26,13 @@ struct SleepVerdict {
   std::string kind = "blocked";
   std::string subject = "unknown";
   bool absorbs = true;
+  bool is_chain = false;  // a task ended it
+};
+
+// Whose an instant of a chain is.
+struct ChainVerdict {
+  std::string subject;
+  std::string decision;
 };
 
 class Judge {
@@ -89,12 +96,12 @@ class Judge {
   }
 
   bool Placement(int64_t t) const {
-    const Snapshot& at = replay_.At(t);
-    if (!at.by_wakeup || !at.placed_at.has_value()) return false;
+    const std::optional<int64_t>& placed_at = W(t).placed_at;
+    if (!W(t).by_wakeup || !placed_at.has_value()) return false;
     for (int32_t cpu = 0; cpu < CpuCount(); ++cpu) {
-      if (cpu == W(t).cpu || !Allowed(cpu, t) || !Allowed(cpu, *at.placed_at)) continue;
+      if (cpu == W(t).cpu || !Allowed(cpu, t) || !Allowed(cpu, *placed_at)) continue;
       bool stayed = true;
-      for (int64_t s = *at.placed_at; s <= t && stayed; ++s) stayed = Idle(cpu, s);
+      for (int64_t s = *placed_at; s <= t && stayed; ++s) stayed = Idle(cpu, s);
       if (stayed) return true;
     }
     return false;
@@ -105,7 +112,7 @@ class Judge {
     std::map<int64_t, int64_t> avoidable;
     for (int64_t t = release_; t < completion_; ++t) {
       if (W(t).state == State::kQueued && Avoidable(t)) {
-        avoidable[replay_.At(t).wait_start] += unit_;
+        avoidable[W(t).wait_start] += unit_;
       }
     }
     for (const auto& [start, ns] : avoidable) {
@@ -113,14 +120,15 @@ class Judge {
     }
   }
 
-  std::string Decide(int64_t t) const {
+  // Of any task that waits. The idle CPUs that it may use are known of the watched one alone.
+  std::string Decide(const Task& waiting, bool is_watched, int64_t t) const {
     const Snapshot& at = replay_.At(t);
-    const Cpu& on = at.cpus[static_cast<size_t>(W(t).cpu)];
-    const TaskStanding mine = W(t).standing;
+    const Cpu& on = at.cpus[static_cast<size_t>(waiting.cpu)];
+    const TaskStanding mine = waiting.standing;
     const bool rt = mine.sched_class == SchedClass::kRealTime;
     if (rt) {
-      for (int64_t s = at.here_since; s <= t; ++s) {
-        const Cpu& then = replay_.At(s).cpus[static_cast<size_t>(W(t).cpu)];
+      for (int64_t s = waiting.here_since; s <= t; ++s) {
+        const Cpu& then = replay_.At(s).cpus[static_cast<size_t>(waiting.cpu)];
         if (then.since == s && then.sched_class > SchedClass::kRealTime) return "rt_bandwidth";
       }
     }
@@ -131,18 +139,18 @@ class Judge {
     } else if (rt && *on.priority != *mine.rt_priority) {
       rank = *on.priority > *mine.rt_priority ? 1 : -1;
     }
-    if (rank < 0 && on.since < at.here_since) return "not_preemptible";
+    if (rank < 0 && on.since < waiting.here_since) return "not_preemptible";
     if (rank > 0) return "higher_class";
-    if (big_waits_.contains(at.wait_start) && Avoidable(t)) {
+    if (is_watched && big_waits_.contains(waiting.wait_start) && Avoidable(t)) {
       return Placement(t) ? "placement" : "missed_pull";
     }
-    if (at.by_wakeup) return rank == 0 ? "no_preempt" : "undetermined";
-    if (!at.last_in.has_value()) return "undetermined";
-    const auto& then = replay_.At(*at.last_in).tasks;
+    if (waiting.by_wakeup) return rank == 0 ? "no_preempt" : "undetermined";
+    if (!waiting.last_in.has_value()) return "undetermined";
+    const auto& then = replay_.At(*waiting.last_in).tasks;
     const auto task = then.find(on.tid);
     const bool was_queued = task != then.end() && task->second.life == on.life &&
                             task->second.state == State::kQueued &&
-                            task->second.cpu == at.last_in_cpu;
+                            task->second.cpu == waiting.last_in_cpu;
     if (!was_queued) return "displaced";
     return rank == 0 ? "slice" : "undetermined";
   }
@@ -157,7 +165,9 @@ class Judge {
     std::optional<int64_t> expires;
     std::optional<bool> absolute;
     bool fired = false;
+    const bool is_watched = sleep.tid == recording_.watched.value;
     for (const SchedEvent& event : recording_.events) {
+      if (!is_watched) break;
       const int64_t t = event.time_ns / unit_;
       const auto* start = std::get_if<TimerStartEvent>(&event.body);
       const auto* expire = std::get_if<TimerExpireEvent>(&event.body);
@@ -170,23 +180,62 @@ class Judge {
     const bool by_task = sleep.waking != nullptr && sleep.waking->context == WakerContext::kTask;
     const bool stopped = (sleep.prev_state & 0x800c) != 0;
     const bool deep = (sleep.prev_state & 2) != 0;
-    if (sleep.start <= release_ && !stopped && !deep) {
+    if (is_watched && sleep.start <= release_ && !stopped && !deep) {
       const bool at_release = expires.has_value()
                                   ? *absolute && std::abs(*expires - frame_.release_ns) <= 1'000'000
                                   : !by_task && sleep.run_start < 0;
-      if (at_release) return {"late_release", "timer", false};
+      if (at_release) return {"late_release", "timer", false, false};
     }
     if (by_task) {
       verdict.subject = SubjectOf(sleep.waking->waker.value, sleep.end);
     } else if (sleep.waking != nullptr) {
-      verdict.subject = sleep.waking->source_name.empty() ? "irq" : sleep.waking->source_name;
+      const std::string& source = sleep.waking->source_name;
+      verdict.subject = source.empty() ? "irq" : "irq " + source;
     }
+    verdict.is_chain = by_task && !stopped;
     if (stopped || by_task) return verdict;
-    if (fired) return {"blocked", "self", *absolute};
+    if (fired) return {"blocked", "self", *absolute, false};
     if (deep && sleep.waking != nullptr && sleep.waking->source_name != "hrtimer") {
-      verdict.absorbs = false;
+      return {"blocked", "io", false, false};
     }
     return verdict;
+  }
+
+  // What the waker of `sleep` did at `t`, or whoever it waited for.
+  ChainVerdict Follow(const Sleep& sleep, int64_t t, int hops) const {
+    const int32_t tid = sleep.waking->waker.value;
+    const auto& tasks = replay_.At(t).tasks;
+    const auto found = tasks.find(tid);
+    if (found == tasks.end() || found->second.life != sleep.waker_life) return {"unknown", ""};
+    const Task& task = found->second;
+    switch (task.state) {
+      case State::kRunning:
+        return {SubjectOf(tid, t), ""};
+      case State::kWaking:
+        return {"wakeup", ""};
+      case State::kThrottled: {
+        const oracle::Throttle* throttle = replay_.ThrottleAt(tid, t);
+        return {throttle != nullptr && throttle->end_recorded ? "quota" : "unknown", ""};
+      }
+      case State::kNone:
+        return {"unknown", ""};
+      case State::kQueued:
+        return {OccupantSubject(task.cpu, t, Decide(task, tid == recording_.watched.value, t)),
+                Decide(task, tid == recording_.watched.value, t)};
+      case State::kBlocked:
+        break;
+    }
+    const Sleep* own = replay_.SleepAt(tid, t);
+    if (own == nullptr) return {"unknown", ""};
+    const SleepVerdict verdict = Classify(*own);
+    if (verdict.is_chain && hops < 32) return Follow(*own, t, hops + 1);
+    return {verdict.subject, ""};
+  }
+
+  std::string OccupantSubject(int32_t cpu, int64_t t, const std::string& decision) const {
+    const Cpu& on = replay_.At(t).cpus[static_cast<size_t>(cpu)];
+    if (on.tid != 0) return SubjectOf(on.tid, t);
+    return decision == "rt_bandwidth" ? "quota" : "wakeup";
   }
 
   OracleInstant Classify(int64_t t) const {
@@ -199,30 +248,35 @@ class Judge {
         instant.kind = "wakeup_dispatch";
         instant.subject = "wakeup";
         break;
-      case State::kThrottled:
+      case State::kThrottled: {
+        const oracle::Throttle* throttle = replay_.ThrottleAt(recording_.watched.value, t);
+        const bool known = throttle != nullptr && throttle->end_recorded;
+        instant.kind = known ? "throttled" : "unknown";
+        instant.subject = known ? "quota" : "unknown";
+        break;
+      }
       case State::kNone:
         instant.kind = "unknown";
         instant.subject = "unknown";
         break;
-      case State::kBlocked:
-        for (const Sleep& sleep : replay_.sleeps()) {
-          if (t < sleep.start || t >= sleep.end) continue;
-          const SleepVerdict verdict = Classify(sleep);
-          instant.kind = verdict.kind;
-          instant.subject = verdict.subject;
-        }
+      case State::kBlocked: {
+        const Sleep* sleep = replay_.SleepAt(recording_.watched.value, t);
+        const SleepVerdict verdict = Classify(*sleep);
+        instant.kind = verdict.kind;
+        instant.subject = verdict.subject;
+        if (!verdict.is_chain) break;
+        const ChainVerdict chain = Follow(*sleep, t, 1);
+        instant.subject = chain.subject;
+        instant.decision = chain.decision;
         break;
+      }
       case State::kQueued: {
         const Cpu& on = replay_.At(t).cpus[static_cast<size_t>(W(t).cpu)];
-        instant.kind = replay_.At(t).by_wakeup ? "runqueue_wait" : "preempted";
-        instant.decision = Decide(t);
+        instant.kind = W(t).by_wakeup ? "runqueue_wait" : "preempted";
+        instant.decision = Decide(W(t), true, t);
         instant.avoidable = Avoidable(t);
         instant.occupant = on.tid == 0 ? "idle" : replay_.At(t).tasks.at(on.tid).name;
-        if (on.tid != 0) {
-          instant.subject = SubjectOf(on.tid, t);
-        } else {
-          instant.subject = instant.decision == "rt_bandwidth" ? "quota" : "wakeup";
-        }
+        instant.subject = OccupantSubject(W(t).cpu, t, instant.decision);
         break;
       }
     }
@@ -230,29 +284,33 @@ class Judge {
   }
 
   // Starts of the absorbing blocks in the window, and whose each is.
-  std::map<int64_t, std::string> Blocks(const OracleFrame& out) const {
-    std::map<int64_t, std::string> blocks;
+  std::map<int64_t, std::set<std::string>> Blocks(const OracleFrame& out) const {
+    std::map<int64_t, std::set<std::string>> blocks;
     for (const Sleep& sleep : replay_.sleeps()) {
+      if (sleep.tid != recording_.watched.value) continue;
       const SleepVerdict verdict = Classify(sleep);
       if (verdict.kind != "blocked" || !verdict.absorbs) continue;
-      if (sleep.end > release_ && sleep.start < completion_) {
-        blocks[std::max(sleep.start, release_)] = verdict.subject;
+      const int64_t start = std::max(sleep.start, release_);
+      for (int64_t t = start; t < std::min(sleep.end, completion_); ++t) {
+        blocks[start].insert(out.instants[static_cast<size_t>(t - release_)].subject);
       }
     }
     for (size_t i = 0; i < out.instants.size(); ++i) {
-      const bool begins = i == 0 || out.instants[i - 1].kind != "unknown";
-      if (out.instants[i].kind == "unknown" && begins) {
-        blocks[release_ + static_cast<int64_t>(i)] = "unknown";
+      const OracleInstant& instant = out.instants[i];
+      const bool begins = i == 0 || out.instants[i - 1].kind != instant.kind;
+      if ((instant.kind == "unknown" || instant.kind == "throttled") && begins) {
+        blocks[release_ + static_cast<int64_t>(i)] = {instant.subject};
       }
     }
     return blocks;
   }
 
-  int64_t Saving(const OracleFrame& out, const std::map<int64_t, std::string>& blocks,
+  int64_t Saving(const OracleFrame& out, const std::map<int64_t, std::set<std::string>>& blocks,
                  const std::set<std::string>& set) const {
     int64_t from = release_;
-    for (const auto& [start, subject] : blocks) {
-      if (!set.contains(subject)) from = std::max(from, start);
+    for (const auto& [start, subjects] : blocks) {
+      const bool own = std::includes(set.begin(), set.end(), subjects.begin(), subjects.end());
+      if (!own) from = std::max(from, start);
     }
     int64_t saving = set.contains("self") ? out.self_ns : 0;
     for (int64_t t = from; t < completion_; ++t) {
@@ -263,7 +321,7 @@ class Judge {
   }
 
   void FindVerdict(OracleFrame* out) const {
-    const std::map<int64_t, std::string> blocks = Blocks(*out);
+    const std::map<int64_t, std::set<std::string>> blocks = Blocks(*out);
     if (out->self_ns > 0 && !blocks.empty()) return;
     const int64_t budget = recording_.frames.DeadlineNs(0) - frame_.release_ns;
     if (frame_.demand_ns > budget) return;

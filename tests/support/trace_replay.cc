@@ -18,10 +18,11 @@ Replay::Replay(const Recording& recording, int64_t unit) : recording_(recording)
   for (Dispatch& open : dispatches_) {
     if (open.target < 0) open.end = t_end();
   }
-  if (sleep_.has_value()) {
-    sleep_->end = t_end();
-    sleeps_.push_back(*sleep_);
+  for (auto& [tid, sleep] : asleep_) {
+    sleep.end = t_end();
+    sleeps_.push_back(sleep);
   }
+  for (const auto& [tid, start] : throttled_) throttles_.push_back({tid, start, t_end(), false});
 }
 
 void Replay::Apply(const SchedEvent& event, int64_t t) {
@@ -33,7 +34,7 @@ void Replay::Apply(const SchedEvent& event, int64_t t) {
   } else if (const auto* seed = std::get_if<TaskSeedEvent>(&event.body)) {
     now_.tasks[seed->task.value].state = State::kBlocked;
     now_.tasks[seed->task.value].standing = seed->standing;
-    if (Watched(seed->task.value)) sleep_ = Sleep{t, 0, 0, -1, nullptr};
+    asleep_[seed->task.value] = Sleep{seed->task.value, t, 0, 0, -1, nullptr, 0};
   } else if (const auto* fork = std::get_if<ForkEvent>(&event.body)) {
     Task child;
     child.life = now_.tasks[fork->child.value].life + 1;
@@ -47,18 +48,48 @@ void Replay::Apply(const SchedEvent& event, int64_t t) {
     OnWakeup(*wakeup, t);
   } else if (const auto* migrate = std::get_if<MigrateEvent>(&event.body)) {
     now_.tasks[migrate->task.value].cpu = migrate->to.value;
-    if (Watched(migrate->task.value)) now_.here_since = t;
+    now_.tasks[migrate->task.value].here_since = t;
+  } else if (const auto* unthrottle = std::get_if<UnthrottleEvent>(&event.body)) {
+    OnUnthrottle(*unthrottle, t);
   } else if (const auto* switched = std::get_if<SwitchEvent>(&event.body)) {
     OnSwitch(*switched, cpu, t);
   }
 }
 
 void Replay::Queue(int32_t tid, int64_t t, bool by_wakeup) {
-  now_.tasks[tid].state = State::kQueued;
-  if (!Watched(tid)) return;
-  now_.wait_start = t;
-  now_.here_since = t;
-  now_.by_wakeup = by_wakeup;
+  Task& task = now_.tasks[tid];
+  task.state = State::kQueued;
+  task.wait_start = t;
+  task.here_since = t;
+  task.by_wakeup = by_wakeup;
+}
+
+void Replay::EndThrottle(int32_t tid, int64_t t, bool recorded) {
+  const auto open = throttled_.find(tid);
+  if (open == throttled_.end()) return;
+  throttles_.push_back({tid, open->second, t, recorded});
+  throttled_.erase(open);
+}
+
+void Replay::OnUnthrottle(const UnthrottleEvent& e, int64_t t) {
+  if (now_.tasks[e.task.value].state != State::kThrottled) return;
+  EndThrottle(e.task.value, t, true);
+  now_.tasks[e.task.value].placed_at.reset();
+  Queue(e.task.value, t, true);
+}
+
+const Sleep* Replay::SleepAt(int32_t tid, int64_t t) const {
+  for (const Sleep& sleep : sleeps_) {
+    if (sleep.tid == tid && sleep.start <= t && t < sleep.end) return &sleep;
+  }
+  return nullptr;
+}
+
+const Throttle* Replay::ThrottleAt(int32_t tid, int64_t t) const {
+  for (const Throttle& throttle : throttles_) {
+    if (throttle.tid == tid && throttle.start <= t && t < throttle.end) return &throttle;
+  }
+  return nullptr;
 }
 
 void Replay::OnWaking(const WakingEvent& e, int64_t t) {
@@ -69,19 +100,22 @@ void Replay::OnWaking(const WakingEvent& e, int64_t t) {
     task.pending_time = t;
     return;
   }
-  if (Watched(e.wakee.value)) {
-    sleep_->end = t;
-    sleep_->waking = &e;
-    sleeps_.push_back(*sleep_);
-    sleep_.reset();
-    now_.placed_at.reset();
+  if (const auto sleep = asleep_.find(e.wakee.value); sleep != asleep_.end()) {
+    sleep->second.end = t;
+    sleep->second.waking = &e;
+    if (now_.tasks.contains(e.waker.value)) {
+      sleep->second.waker_life = now_.tasks[e.waker.value].life;
+    }
+    sleeps_.push_back(sleep->second);
+    asleep_.erase(sleep);
   }
+  task.placed_at.reset();
   if (*e.wakee_on_rq) {
     Queue(e.wakee.value, t, true);
   } else {
     task.state = State::kWaking;
     dispatches_.push_back({e.wakee.value, t, 0, -1});
-    if (Watched(e.wakee.value)) now_.placed_at = t;
+    task.placed_at = t;
   }
 }
 
@@ -113,16 +147,16 @@ void Replay::OnSwitch(const SwitchEvent& e, int32_t cpu, int64_t t) {
     } else if (prev.pending) {
       prev.state = State::kWaking;
       dispatches_.push_back({e.prev.value, t, 0, -1});
-      if (Watched(e.prev.value)) now_.placed_at.reset();  // it was on_rq at its waking
+      prev.placed_at.reset();  // it was on_rq at its waking
     } else if (e.out == SwitchOut::kRunnable) {
       Queue(e.prev.value, t, false);
     } else if (e.out == SwitchOut::kThrottled) {
       prev.state = State::kThrottled;
+      throttled_[e.prev.value] = t;
     } else {
       prev.state = State::kBlocked;
-      if (Watched(e.prev.value)) {
-        sleep_ = Sleep{t, 0, e.prev_state, now_.last_in.value_or(-1), nullptr};
-      }
+      asleep_[e.prev.value] =
+          Sleep{e.prev.value, t, 0, e.prev_state, prev.last_in.value_or(-1), nullptr, 0};
     }
     prev.pending = false;
   }
@@ -134,13 +168,12 @@ void Replay::OnSwitch(const SwitchEvent& e, int32_t cpu, int64_t t) {
   on.life = 0;
   if (e.next.value == 0) return;
   Task& next = now_.tasks[e.next.value];
+  EndThrottle(e.next.value, t, false);
   next.state = State::kRunning;
   next.cpu = cpu;
   on.life = next.life;
-  if (Watched(e.next.value)) {
-    now_.last_in = t;
-    now_.last_in_cpu = cpu;
-  }
+  next.last_in = t;
+  next.last_in_cpu = cpu;
 }
 
 }  // namespace whylate::oracle

@@ -28,6 +28,13 @@ struct Task {
   bool pending = false;
   const WakingEvent* pending_event = nullptr;
   int64_t pending_time = 0;
+  // Of its wait, and of the time before it.
+  int64_t wait_start = 0;
+  int64_t here_since = 0;
+  bool by_wakeup = false;  // else it was switched out
+  std::optional<int64_t> placed_at;
+  std::optional<int64_t> last_in;
+  int32_t last_in_cpu = -1;
 };
 
 struct Cpu {
@@ -42,14 +49,7 @@ struct Cpu {
 struct Snapshot {
   std::map<int32_t, Task> tasks;
   std::vector<Cpu> cpus;
-  CpuSet allowed;
-  // Of the watched task.
-  int64_t wait_start = 0;
-  int64_t here_since = 0;
-  bool by_wakeup = false;
-  std::optional<int64_t> placed_at;
-  std::optional<int64_t> last_in;
-  int32_t last_in_cpu = -1;
+  CpuSet allowed;  // of the watched task
 };
 
 // On its way to a CPU.
@@ -61,11 +61,21 @@ struct Dispatch {
 };
 
 struct Sleep {
+  int32_t tid = 0;
   int64_t start = 0;
   int64_t end = 0;
   uint32_t prev_state = 0;
   int64_t run_start = -1;
   const WakingEvent* waking = nullptr;
+  int32_t waker_life = 0;
+};
+
+// Until the bandwidth controller let it go, or, where that is not recorded, it ran again.
+struct Throttle {
+  int32_t tid = 0;
+  int64_t start = 0;
+  int64_t end = 0;
+  bool end_recorded = false;
 };
 
 class Replay {
@@ -75,6 +85,9 @@ class Replay {
 
   const Snapshot& At(int64_t t) const { return history_[static_cast<size_t>(t)]; }
   const std::vector<Dispatch>& dispatches() const { return dispatches_; }
+  // The sleep, or the throttle, of `tid` at `t`; null where it has none.
+  const Sleep* SleepAt(int32_t tid, int64_t t) const;
+  const Throttle* ThrottleAt(int32_t tid, int64_t t) const;
   const std::vector<Sleep>& sleeps() const { return sleeps_; }
   int64_t t_end() const { return recording_.end_ns / unit_ + 1; }
 
@@ -84,6 +97,8 @@ class Replay {
   void Queue(int32_t tid, int64_t t, bool by_wakeup);
   void OnWaking(const WakingEvent& e, int64_t t);
   void OnWakeup(const WakeupEvent& e, int64_t t);
+  void OnUnthrottle(const UnthrottleEvent& e, int64_t t);
+  void EndThrottle(int32_t tid, int64_t t, bool recorded);
   void OnSwitch(const SwitchEvent& e, int32_t cpu, int64_t t);
 
   const Recording& recording_;
@@ -92,8 +107,10 @@ class Replay {
   Snapshot now_;
   std::vector<Snapshot> history_;
   std::vector<Dispatch> dispatches_;
-  std::optional<Sleep> sleep_;
+  std::map<int32_t, Sleep> asleep_;
   std::vector<Sleep> sleeps_;
+  std::map<int32_t, int64_t> throttled_;  // since when
+  std::vector<Throttle> throttles_;
 };
 
 }  // namespace whylate::oracle

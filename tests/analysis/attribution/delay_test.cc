@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "analysis/attribution/explain.h"
 #include "analysis/attribution/stolen.h"
@@ -60,6 +63,37 @@ TEST(DelayTest, NothingBeyondTheDemand) {
 TEST(DelayTest, PartsOfASegmentAreWhatWasMeasured) {
   EXPECT_EQ(SegmentText(Explain(Ran(17, 2, 2, 2)).misses[0].segments[0], kMs),
             "running 0-10 cpu0 +irq 2 +softirq 2 +steal 2");
+}
+
+Recording RanWithSources(int64_t demand) {
+  Recording recording = Ran(demand, 2, 2, 0);
+  const auto add = [&](WakerContext context, std::optional<int32_t> irq, std::string name,
+                       int64_t ns) {
+    // Before the switch that ends the stint.
+    for (size_t i = 0; i < recording.events.size(); ++i) {
+      if (recording.events[i].time_ns != 10 * kMs) continue;
+      SchedEvent event{10 * kMs, CpuId{0}, 0, InterruptTimeEvent{context, irq, name, ns, 1}};
+      recording.events.insert(recording.events.begin() + static_cast<ptrdiff_t>(i), event);
+      break;
+    }
+    for (size_t i = 0; i < recording.events.size(); ++i) recording.events[i].sequence = i;
+  };
+  add(WakerContext::kSoftIrq, std::nullopt, "NET_RX", 2 * kMs);
+  add(WakerContext::kHardIrq, 24, "virtio2-req.0", kMs);
+  return recording;
+}
+
+// What no source accounts for has no name.
+TEST(DelayTest, InterruptsAreNamedBySource) {
+  EXPECT_THAT(CauseTexts(Explain(RanWithSources(15)), kMs),
+              ElementsAre("A/preempted/slice 2", "irq 24 virtio2-req.0/running/- 1",
+                          "irq/running/- 1", "self/running/- 1", "softirq NET_RX/running/- 2"));
+}
+
+TEST(DelayTest, SourcesOfAKindAreCappedTogether) {
+  EXPECT_THAT(
+      CauseTexts(Explain(RanWithSources(18)), kMs),
+      ElementsAre("A/preempted/slice 2", "irq 24 virtio2-req.0/running/- 1", "irq/running/- 1"));
 }
 
 TEST(StolenTest, SharesSumToTheAmount) {

@@ -172,8 +172,36 @@ TEST(ExplainTest, ALockAbsorbsWhatWasSavedBeforeIt) {
   for (const SubjectRow& row : explanation.subjects) EXPECT_EQ(row.frames_saved, 0) << row.subject;
 }
 
+// burn |0-3, W 3-13, throttled 13-45, burn 45-50
+TEST(ExplainTest, AThrottleAbsorbsAndThenItWaitsLikeAnyOther) {
+  const Recording recording = Drawn(1)
+                                  .Load(kB, "burn")
+                                  .Allowed({0})
+                                  .Wake(0, 0, kW)
+                                  .Preempt(3, 0, kB, kW)
+                                  .Throttle(13, 0, kW, kB)
+                                  .Add(45, 0, UnthrottleEvent{Tid{kW}, "game", 10, 50})
+                                  .Preempt(50, 0, kB, kW)
+                                  .Late(0, 16, 51, 11)
+                                  .Build();
+  const Explanation explanation = Explain(recording);
+  const std::vector<Segment>& segments = explanation.misses[0].segments;
+  EXPECT_THAT(SegmentTexts(explanation.misses[0], kMs),
+              ElementsAre("runqueue_wait 0-3 cpu0 no_preempt [burn 0-3 no_preempt]",
+                          "running 3-13 cpu0", "throttled 13-45 cpu0",
+                          "runqueue_wait 45-50 cpu0 no_preempt [burn 45-50 no_preempt]",
+                          "running 50-51 cpu0"));
+  EXPECT_EQ(segments[2].group, "game");
+  EXPECT_EQ(segments[2].quota_ns, 10);
+  EXPECT_EQ(segments[2].period_ns, 50);
+  const Verdict& verdict = *explanation.misses[0].verdict;
+  EXPECT_EQ(verdict.subjects, (std::vector<std::string>{"quota", "burn"}));
+  EXPECT_EQ(verdict.confidence, Confidence::kComplete);
+  EXPECT_EQ(RowOf(explanation, "burn").frames_saved, 0);
+}
+
 // burn |0-3, W 3-13, throttled 13-50
-TEST(ExplainTest, AThrottleIsUnknownForNowAndAbsorbs) {
+TEST(ExplainTest, AThrottleWithoutARecordOfItsEndIsUnknownAndAbsorbs) {
   const Recording recording = Drawn(1)
                                   .Load(kB, "burn")
                                   .Allowed({0})

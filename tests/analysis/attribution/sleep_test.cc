@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/attribution/explain.h"
 #include "tests/support/trace_builder.h"
@@ -19,9 +21,9 @@ constexpr int32_t kA = 10;
 constexpr int32_t kH = 13;
 
 TraceBuilder Drawn() {
-  TraceBuilder builder(1, kMs);
+  TraceBuilder builder(2, kMs);
   builder.Watch(kW).Name(kW, "W").Name(kA, "A").Name(kH, "H").Allowed({0});
-  return builder;
+  return builder.CpuSeed(0, 1, kH);  // where it runs all the time
 }
 
 // --- at the release: W sleeps from 0, the release is at 10, it is woken at 14 and runs to 20.
@@ -139,8 +141,8 @@ TEST(SleepTest, AnInterruptByItsName) {
     waking->source_name = "NET_RX";
   }
   const Explanation explanation = Explain(builder.Build());
-  EXPECT_EQ(explanation.misses[0].segments[3].waker, "NET_RX");
-  EXPECT_EQ(explanation.misses[0].verdict->subjects.front(), "NET_RX");
+  EXPECT_EQ(explanation.misses[0].segments[3].waker, "softirq NET_RX");
+  EXPECT_EQ(explanation.misses[0].verdict->subjects.front(), "softirq NET_RX");
 }
 
 // Who woke it, from a context that is not known, is not known.
@@ -151,6 +153,70 @@ TEST(SleepTest, AnUnknownContextNamesNobody) {
     if (waking != nullptr) waking->context = WakerContext::kUnknown;
   }
   EXPECT_EQ(VerdictOf(builder), "A & unknown blocked sufficient margin 4 incomplete");
+}
+
+// --- what for: by the kernel's stack, by its mark, by the state.
+
+Segment SleepWith(std::vector<std::string> stack, bool in_iowait, uint32_t state, int32_t waker) {
+  TraceBuilder builder = Drawn();
+  builder.CpuSeed(0, 0, kW)
+      .Block(2, 0, kW, 0, state)
+      .With<SwitchEvent>([&](SwitchEvent& e) {
+        if (!stack.empty()) e.stack = 0;
+        e.prev_in_iowait = in_iowait;
+      })
+      .Wake(10, 0, kW, waker)
+      .Preempt(10, 0, 0, kW)
+      .Late(0, 11, 12, 4);
+  builder.recording().stacks = {std::move(stack)};
+  return Explain(builder.Build()).misses.at(0).segments.at(1);
+}
+
+TEST(BlockKindTest, InnermostFunctionThatSaysSomething) {
+  EXPECT_EQ(SleepWith({"futex_wait_queue", "do_futex"}, false, 1, kH).block_kind, BlockKind::kLock);
+  EXPECT_EQ(
+      SleepWith({"io_schedule", "folio_wait_bit_common", "filemap_read"}, false, 2, 0).block_kind,
+      BlockKind::kIo);
+  EXPECT_EQ(SleepWith({"io_schedule", "folio_wait_bit_common", "filemap_fault", "handle_mm_fault"},
+                      false, 2, 0)
+                .block_kind,
+            BlockKind::kFault);
+  EXPECT_EQ(SleepWith({"pipe_read", "vfs_read"}, false, 1, kH).block_kind, BlockKind::kOther);
+  // A lock that is taken on the way to a page is a lock.
+  EXPECT_EQ(SleepWith({"rwsem_down_read_slowpath", "down_read", "handle_mm_fault"}, false, 2, kH)
+                .block_kind,
+            BlockKind::kLock);
+}
+
+TEST(BlockKindTest, WithoutAStackTheMarkOfAWaitForInput) {
+  EXPECT_EQ(SleepWith({}, true, 2, kH).block_kind, BlockKind::kIo);
+  EXPECT_EQ(SleepWith({}, false, 2, kH).block_kind, BlockKind::kOther);
+  EXPECT_EQ(SleepWith({}, false, 2, 0).block_kind, BlockKind::kIo);
+  EXPECT_EQ(SleepWith({}, false, 1, 0).block_kind, BlockKind::kUnknown);
+}
+
+TEST(BlockKindTest, StoppedAndFrozenByTheirStates) {
+  EXPECT_EQ(SleepWith({}, false, 4, kH).block_kind, BlockKind::kStopped);
+  EXPECT_EQ(SleepWith({}, false, 0x8000, kH).block_kind, BlockKind::kFrozen);
+}
+
+// Whoever brings the news of a page, it is the device that took its time.
+TEST(BlockKindTest, InputHasNoChain) {
+  const Segment sleep = SleepWith({"io_schedule", "filemap_read"}, true, 2, kH);
+  EXPECT_TRUE(sleep.chain.empty());
+  EXPECT_EQ(sleep.stack.front(), "io_schedule");
+}
+
+// A hostile recording.
+TEST(BlockKindTest, AStackThatIsNotThere) {
+  TraceBuilder builder = Drawn();
+  builder.CpuSeed(0, 0, kW)
+      .Block(2, 0, kW, 0)
+      .With<SwitchEvent>([](SwitchEvent& e) { e.stack = 7; })
+      .Wake(10, 0, kW, kH)
+      .Preempt(10, 0, 0, kW)
+      .Late(0, 11, 12, 4);
+  EXPECT_TRUE(Explain(builder.Build()).misses.at(0).segments.at(1).stack.empty());
 }
 
 }  // namespace

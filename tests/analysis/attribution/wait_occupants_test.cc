@@ -114,8 +114,8 @@ TEST(OccupantTest, PartsOfAStintAreChargedApart) {
       .With<SwitchEvent>(stolen(3 * kMs))
       .Late(4, 12, 14, 4);
   const Segment wait = WaitOf(builder);
-  EXPECT_THAT(wait.occupants[0].parts, ElementsAre(Part{PartKind::kIrq, 1 * kMs, true}));
-  EXPECT_THAT(wait.occupants[1].parts, ElementsAre(Part{PartKind::kIrq, 1 * kMs, false}));
+  EXPECT_THAT(wait.occupants[0].parts, ElementsAre(Part{PartKind::kIrq, 1 * kMs, true, ""}));
+  EXPECT_THAT(wait.occupants[1].parts, ElementsAre(Part{PartKind::kIrq, 1 * kMs, false, ""}));
   EXPECT_THAT(CauseTexts(Explain(builder.Build()), kMs),
               ElementsAre("A/runqueue_wait/no_preempt 3", "B/runqueue_wait/no_preempt 1",
                           "irq/runqueue_wait/- 2"));

@@ -61,7 +61,7 @@ Miss LateFrame() {
   running.start_ns = 112 * kMs;
   running.end_ns = 120 * kMs;
   running.cpu = CpuId{1};
-  running.parts = {{PartKind::kIrq, kMs / 4, false}};
+  running.parts = {{PartKind::kIrq, kMs / 4, false, ""}};
   miss.segments = {wait, running};
   Verdict verdict;
   verdict.subject = "burn";

@@ -256,6 +256,39 @@ TEST(TaskSpansTest, AHiddenSwitchIn) {
             "unknown 0-1 (outside the recording) | queued@0 1-4 | running@0 4-8* | blocked 8-10");
 }
 
+TEST(TaskSpansTest, AThrottleLastsUntilItsTaskIsQueuedAgain) {
+  EXPECT_EQ(Spans(TraceBuilder(1)
+                      .CpuSeed(0, 0, kT)
+                      .Throttle(2, 0, kT, 0)
+                      .Add(4, 0, UnthrottleEvent{Tid{kT}, "", std::nullopt, std::nullopt})
+                      .Preempt(6, 0, 0, kT)
+                      .End(7)),
+            "running@0 0-2 | throttled 2-4 | queued@0 4-6 | running@0 6-7");
+}
+
+// Near miss: it is not throttled, so there is nothing to end.
+TEST(TaskSpansTest, AnUnthrottleOfATaskThatWaitsChangesNothing) {
+  EXPECT_EQ(Spans(TraceBuilder(1)
+                      .CpuSeed(0, 0, kT)
+                      .Preempt(2, 0, kT, 0)
+                      .Add(4, 0, UnthrottleEvent{Tid{kT}, "", std::nullopt, std::nullopt})
+                      .Preempt(6, 0, 0, kT)
+                      .End(7)),
+            "running@0 0-2 | queued@0 2-6 | running@0 6-7");
+}
+
+// Before task_struct.throttled a task may be woken onto a queue that is held back.
+TEST(TaskSpansTest, WokenOntoAThrottledQueue) {
+  EXPECT_EQ(Spans(TraceBuilder(1)
+                      .Waking(1, 0, kT)
+                      .Wakeup(2, 0, kT)
+                      .With<WakeupEvent>([](WakeupEvent& e) { e.throttled = true; })
+                      .Add(4, 0, UnthrottleEvent{Tid{kT}, "", std::nullopt, std::nullopt})
+                      .Preempt(6, 0, 0, kT)
+                      .End(7)),
+            "blocked 0-1 | waking 1-2 | throttled 2-4 | queued@0 4-6 | running@0 6-7");
+}
+
 TEST(TaskSpansTest, AThrottleLastsUntilItRuns) {
   EXPECT_EQ(
       Spans(TraceBuilder(1).CpuSeed(0, 0, kT).Throttle(2, 0, kT, 0).Preempt(6, 0, 0, kT).End(7)),
