@@ -213,8 +213,6 @@ TEST_F(SourcesAgreeTest, TheSameRunHasTheSameVerdicts) {
   plans["hog_pinned"].injectors = {MakeHog(kCpu, 14 * kNsPerMs, 187 * kNsPerMs)};
   plans["burn_pinned"] = VideoPlan("0");
   plans["burn_pinned"].injectors = {MakeBurn(kCpu), MakeBurn(kCpu)};
-  plans["widened_mask"] = VideoPlan("0", 13 * kNsPerMs);
-  plans["widened_mask"].injectors = {MakeBurn(kCpu), MakeMaskHelper(kCpu, *CpuSet::Parse("0-1"))};
   plans["hog_free"] = VideoPlan("0-1", 12 * kNsPerMs);
   plans["hog_free"].injectors = {MakeFollowingHog(14 * kNsPerMs, 187 * kNsPerMs)};
   ScenarioPlan& bandwidth = plans["rt_bandwidth"] = VideoPlan("0");
