@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "analysis/report/escape.h"
 #include "userspace/cli/analyze.h"
 #include "userspace/cli/check.h"
@@ -13,6 +14,7 @@
 #include "userspace/cli/explain.h"
 #include "userspace/cli/report.h"
 #include "userspace/cli/run.h"
+#include "userspace/cli/selftest.h"
 #include "userspace/session/child_main.h"
 #include "userspace/session/child_spec.h"
 
@@ -87,6 +89,24 @@ void AddAnalyzeOptions(CLI::App& analyze, AnalyzeFlags& flags) {
   analyze.add_flag("--json", flags.json, "as JSON");
 }
 
+void AddSelftestOptions(CLI::App& selftest, SelftestFlags& flags) {
+  const auto option = [&](const char* names, auto& value, const char* type, const char* help) {
+    return selftest.add_option(names, value, help)->type_name(type);
+  };
+  option("--scenario", flags.options.scenarios, "NAME[,..]", "of these alone (see --list)")
+      ->delimiter(',');
+  option("--runs", flags.options.runs, "N", "of each scenario (default 1)");
+  option("--seconds", flags.seconds, "TIME", "of a run: 3, 1500ms (default 3)");
+  option("--workdir", flags.options.workdir, "DIR", "for a file to read from a disk (default: .)");
+  selftest.add_flag("--list", flags.list, "list the scenarios");
+  selftest.add_flag("--quiet", flags.quiet, "no progress");
+  selftest.add_flag("--json", flags.json, "as JSON");
+  selftest.footer(absl::StrFormat(
+      "All scenarios take about %d s. As root, on a machine with nothing else to do.\n"
+      "Exit: 0 all is named right, 1 not all, 2 usage, 130 interrupted.",
+      EstimateSelftestNs(SelftestOptions()) / 1000000000));
+}
+
 // An option of the session itself was given.
 bool ChangesSession(const CLI::App& run) {
   for (const CLI::Option* option : run.get_options()) {
@@ -149,9 +169,14 @@ int Main(int argc, char** argv) {
   check->add_flag("--json", check_options.json, "as JSON");
   check->add_option("--workdir", check_options.workdir, "for the files of disk loads (default: .)");
 
+  SelftestFlags selftest_flags;
+  CLI::App* selftest =
+      app.add_subcommand("selftest", "provoke known causes; see whether each is named right");
+  AddSelftestOptions(*selftest, selftest_flags);
+
   std::string help_command;
   CLI::App* help = app.add_subcommand("help", "help on a command");
-  help->add_option("CMD", help_command, "run, explain, report, analyze or check");
+  help->add_option("CMD", help_command, "run, explain, report, analyze, check or selftest");
 
   try {
     app.parse(argc, argv);
@@ -165,6 +190,7 @@ int Main(int argc, char** argv) {
   if (*explain) return RunExplain(explain_flags);
   if (*analyze) return RunAnalyze(analyze_flags);
   if (*check) return FinishOutput(RunCheck(check_options, std::cout));
+  if (*selftest) return RunSelftestCommand(selftest_flags);
   if (*help) return PrintHelp(app, help_command);
   std::cerr << app.help();
   return kExitUsage;

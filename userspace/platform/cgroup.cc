@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -27,6 +28,19 @@ namespace whylate {
 namespace {
 
 constexpr int64_t kRemoveTimeoutNs = 3 * kNsPerSecond;
+constexpr int64_t kNsPerUs = 1000;
+
+absl::string_view NameOf(CgroupController controller) {
+  switch (controller) {
+    case CgroupController::kMemory:
+      return "memory";
+    case CgroupController::kCpu:
+      return "cpu";
+    case CgroupController::kFreezer:
+      return "freezer";
+  }
+  return "";
+}
 
 struct CgroupMount {
   std::string root;   // which directory of the hierarchy is mounted
@@ -36,7 +50,7 @@ struct CgroupMount {
 
 // Fields of proc(5)'s mountinfo: root is the 4th, mount point the 5th; after " - " come file system
 // type, source and super options.
-std::vector<CgroupMount> MemoryMounts(const std::string& mountinfo) {
+std::vector<CgroupMount> MountsOf(CgroupController controller, const std::string& mountinfo) {
   std::vector<CgroupMount> mounts;
   for (absl::string_view line : absl::StrSplit(mountinfo, '\n', absl::SkipEmpty())) {
     const std::vector<absl::string_view> halves = absl::StrSplit(line, absl::MaxSplits(" - ", 1));
@@ -45,23 +59,24 @@ std::vector<CgroupMount> MemoryMounts(const std::string& mountinfo) {
     const std::vector<absl::string_view> right = absl::StrSplit(halves[1], ' ');
     if (left.size() < 5 || right.size() < 3) continue;
     const std::vector<absl::string_view> options = absl::StrSplit(right[2], ',');
-    const bool v1_memory =
-        right[0] == "cgroup" && std::count(options.begin(), options.end(), "memory") > 0;
-    if (!v1_memory && right[0] != "cgroup2") continue;
+    const bool version1 =
+        right[0] == "cgroup" && std::count(options.begin(), options.end(), NameOf(controller)) > 0;
+    if (!version1 && right[0] != "cgroup2") continue;
     mounts.push_back({std::string(left[3]), std::string(left[4]), right[0] == "cgroup2"});
   }
   return mounts;
 }
 
 // Path of the process in the hierarchy, from lines "id:controllers:path"; v2's has no controllers.
-std::optional<std::string> OwnPath(const std::string& own_cgroups, bool version2) {
+std::optional<std::string> OwnPath(CgroupController controller, const std::string& own_cgroups,
+                                   bool version2) {
   for (absl::string_view line : absl::StrSplit(own_cgroups, '\n', absl::SkipEmpty())) {
     const std::vector<absl::string_view> fields = absl::StrSplit(line, absl::MaxSplits(':', 2));
     if (fields.size() != 3) continue;
     const std::vector<absl::string_view> controllers = absl::StrSplit(fields[1], ',');
-    const bool matches = version2
-                             ? fields[0] == "0" && fields[1].empty()
-                             : std::count(controllers.begin(), controllers.end(), "memory") > 0;
+    const bool matches =
+        version2 ? fields[0] == "0" && fields[1].empty()
+                 : std::count(controllers.begin(), controllers.end(), NameOf(controller)) > 0;
     if (matches) return std::string(fields[2]);
   }
   return std::nullopt;
@@ -78,15 +93,14 @@ std::optional<std::string> DirectoryOf(const CgroupMount& mount, absl::string_vi
   return absl::StrCat(mount.point, own_path == "/" ? "" : own_path);
 }
 
-bool HandsMemoryDown(
-    const std::string& directory,
-    const std::function<absl::StatusOr<std::string>(const std::string&)>& read_file) {
+bool HandsDown(CgroupController controller, const std::string& directory,
+               const std::function<absl::StatusOr<std::string>(const std::string&)>& read_file) {
   absl::StatusOr<std::string> controllers =
       read_file(absl::StrCat(directory, "/cgroup.subtree_control"));
   if (!controllers.ok()) return false;
   const std::vector<absl::string_view> names =
       absl::StrSplit(*controllers, absl::ByAnyChar(" \n"), absl::SkipEmpty());
-  return std::count(names.begin(), names.end(), "memory") > 0;
+  return std::count(names.begin(), names.end(), NameOf(controller)) > 0;
 }
 
 absl::Status WriteControl(const std::string& path, absl::string_view text) {
@@ -98,77 +112,140 @@ absl::Status WriteControl(const std::string& path, absl::string_view text) {
   return absl::OkStatus();
 }
 
+std::optional<int64_t> FirstNumber(absl::string_view text) {
+  int64_t number = 0;
+  if (!absl::SimpleAtoi(text.substr(0, text.find('\n')), &number)) return std::nullopt;
+  return number;
+}
+
+// Of lines "key number".
+std::optional<int64_t> ValueOfKey(absl::string_view text, absl::string_view key) {
+  for (absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    if (absl::ConsumePrefix(&line, key) && absl::ConsumePrefix(&line, " "))
+      return FirstNumber(line);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-absl::StatusOr<MemoryCgroupSite> FindMemoryCgroupSite(
-    const std::string& mountinfo, const std::string& own_cgroups,
+absl::StatusOr<CgroupSite> FindCgroupSite(
+    CgroupController controller, const std::string& mountinfo, const std::string& own_cgroups,
     const std::function<absl::StatusOr<std::string>(const std::string&)>& read_file) {
-  for (const CgroupMount& mount : MemoryMounts(mountinfo)) {
-    const std::optional<std::string> own = OwnPath(own_cgroups, mount.version2);
+  for (const CgroupMount& mount : MountsOf(controller, mountinfo)) {
+    const std::optional<std::string> own = OwnPath(controller, own_cgroups, mount.version2);
     if (!own) continue;
     std::optional<std::string> below = DirectoryOf(mount, *own);
     if (!below) continue;
     std::string directory = *std::move(below);
-    if (!mount.version2) return MemoryCgroupSite{directory, false};
+    if (!mount.version2) return CgroupSite{directory, false};
+    if (controller == CgroupController::kFreezer) return CgroupSite{directory, true};
     while (directory.size() >= mount.point.size()) {
-      if (HandsMemoryDown(directory, read_file)) return MemoryCgroupSite{directory, true};
+      if (HandsDown(controller, directory, read_file)) return CgroupSite{directory, true};
       const size_t slash = directory.rfind('/');
       if (slash == std::string::npos || slash == 0) break;
       directory.resize(slash);
     }
   }
-  return absl::NotFoundError(
-      "no cgroup hierarchy with a memory controller for this process; mount cgroup v1's memory "
-      "controller, or enable 'memory' in an ancestor's cgroup.subtree_control");
+  const absl::string_view name = NameOf(controller);
+  return absl::NotFoundError(absl::StrCat(
+      "no cgroup hierarchy with a ", name, " controller for this process; mount cgroup v1's ", name,
+      " controller, or enable '", name, "' in an ancestor's cgroup.subtree_control"));
 }
 
-absl::StatusOr<MemoryCgroupSite> FindMemoryCgroupSite() {
+absl::StatusOr<CgroupSite> FindCgroupSite(CgroupController controller) {
   ASSIGN_OR_RETURN(const std::string mountinfo, ReadFile("/proc/self/mountinfo"));
   ASSIGN_OR_RETURN(const std::string own_cgroups, ReadFile("/proc/self/cgroup"));
-  return FindMemoryCgroupSite(mountinfo, own_cgroups, ReadFile);
+  return FindCgroupSite(controller, mountinfo, own_cgroups, ReadFile);
 }
 
-std::string MemoryCgroup::PathOf(const MemoryCgroupSite& site, const std::string& run_id) {
+std::string Cgroup::PathOf(const CgroupSite& site, const std::string& run_id) {
   return absl::StrCat(site.parent, "/", kCgroupPrefix, run_id);
 }
 
-absl::StatusOr<MemoryCgroup> MemoryCgroup::Create(const MemoryCgroupSite& site,
-                                                  const std::string& run_id, int64_t limit_bytes) {
+absl::StatusOr<Cgroup> Cgroup::Make(const CgroupSite& site, const std::string& run_id) {
   const std::string path = PathOf(site, run_id);
   if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, absl::StrCat("create cgroup ", path));
   }
-  MemoryCgroup cgroup(path, site.version2);
-  RETURN_IF_ERROR(
-      WriteControl(absl::StrCat(path, site.version2 ? "/memory.max" : "/memory.limit_in_bytes"),
-                   absl::StrCat(limit_bytes)));
-  return cgroup;
+  return Cgroup(path, site.version2);
 }
 
-MemoryCgroup::MemoryCgroup(MemoryCgroup&& other) noexcept
+Cgroup::Cgroup(Cgroup&& other) noexcept
     : path_(std::exchange(other.path_, "")), version2_(other.version2_) {}
 
-MemoryCgroup::~MemoryCgroup() {
+Cgroup::~Cgroup() {
   if (!path_.empty()) RemoveCgroup(path_, kRemoveTimeoutNs);
 }
 
-absl::Status MemoryCgroup::AddProcess(Tgid tgid) const {
-  return WriteControl(absl::StrCat(path_, "/cgroup.procs"), absl::StrCat(tgid.value));
+absl::Status Cgroup::AddProcess(Tgid tgid) const {
+  return Write("cgroup.procs", absl::StrCat(tgid.value));
+}
+
+absl::Status Cgroup::Write(absl::string_view file, absl::string_view text) const {
+  return WriteControl(absl::StrCat(path_, "/", file), text);
+}
+
+absl::StatusOr<MemoryCgroup> MemoryCgroup::Create(const CgroupSite& site, const std::string& run_id,
+                                                  int64_t limit_bytes) {
+  ASSIGN_OR_RETURN(Cgroup made, Make(site, run_id));
+  MemoryCgroup cgroup(std::move(made));
+  RETURN_IF_ERROR(cgroup.Write(site.version2 ? "memory.max" : "memory.limit_in_bytes",
+                               absl::StrCat(limit_bytes)));
+  return cgroup;
 }
 
 absl::StatusOr<int64_t> MemoryCgroup::ReclaimCount() const {
-  const std::string file = absl::StrCat(path_, version2_ ? "/memory.events" : "/memory.failcnt");
+  const std::string file = absl::StrCat(path(), version2() ? "/memory.events" : "/memory.failcnt");
   ASSIGN_OR_RETURN(const std::string text, ReadFile(file));
-  for (absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
-    int64_t count = 0;
-    if (version2_ && !absl::ConsumePrefix(&line, "max ")) continue;
-    if (absl::SimpleAtoi(line, &count)) return count;
+  const std::optional<int64_t> count = version2() ? ValueOfKey(text, "max") : FirstNumber(text);
+  if (!count) return absl::NotFoundError(absl::StrCat(file, " has no count of reclaims"));
+  return *count;
+}
+
+absl::StatusOr<QuotaCgroup> QuotaCgroup::Create(const CgroupSite& site, const std::string& run_id,
+                                                int64_t quota_ns, int64_t period_ns) {
+  ASSIGN_OR_RETURN(Cgroup made, Make(site, run_id));
+  QuotaCgroup cgroup(std::move(made));
+  const int64_t quota_us = quota_ns / kNsPerUs;
+  const int64_t period_us = period_ns / kNsPerUs;
+  if (site.version2) {
+    RETURN_IF_ERROR(cgroup.Write("cpu.max", absl::StrCat(quota_us, " ", period_us)));
+  } else {
+    RETURN_IF_ERROR(cgroup.Write("cpu.cfs_period_us", absl::StrCat(period_us)));
+    RETURN_IF_ERROR(cgroup.Write("cpu.cfs_quota_us", absl::StrCat(quota_us)));
   }
-  return absl::NotFoundError(absl::StrCat(file, " has no count of reclaims"));
+  return cgroup;
+}
+
+absl::StatusOr<int64_t> QuotaCgroup::ThrottledNs() const {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(absl::StrCat(path(), "/cpu.stat")));
+  const std::optional<int64_t> value =
+      ValueOfKey(text, version2() ? "throttled_usec" : "throttled_time");
+  if (!value) return absl::NotFoundError(absl::StrCat(path(), "/cpu.stat has no throttled time"));
+  return version2() ? *value * kNsPerUs : *value;
+}
+
+absl::StatusOr<FreezerCgroup> FreezerCgroup::Create(const CgroupSite& site,
+                                                    const std::string& run_id) {
+  ASSIGN_OR_RETURN(Cgroup made, Make(site, run_id));
+  return FreezerCgroup(std::move(made));
+}
+
+absl::Status FreezerCgroup::SetFrozen(bool frozen) const {
+  return version2() ? Write("cgroup.freeze", frozen ? "1" : "0")
+                    : Write("freezer.state", frozen ? "FROZEN" : "THAWED");
+}
+
+void ThawCgroup(const std::string& directory) {
+  (void)WriteControl(absl::StrCat(directory, "/freezer.state"), "THAWED");
+  (void)WriteControl(absl::StrCat(directory, "/cgroup.freeze"), "0");
 }
 
 void RemoveCgroup(const std::string& directory, int64_t timeout_ns) {
   const int64_t until_ns = MonotonicNs() + timeout_ns;
+  // Before the rest: under v1 no signal reaches what is frozen.
+  ThawCgroup(directory);
   while (rmdir(directory.c_str()) != 0 && errno != ENOENT && MonotonicNs() < until_ns) {
     absl::StatusOr<std::string> members = ReadFile(absl::StrCat(directory, "/cgroup.procs"));
     if (!members.ok()) return;
@@ -186,11 +263,16 @@ void VisitOurCgroups(const std::function<void(const std::string& directory)>& vi
   absl::StatusOr<std::string> mountinfo = ReadFile("/proc/self/mountinfo");
   if (!mountinfo.ok()) return;
   namespace fs = std::filesystem;
-  for (const CgroupMount& mount : MemoryMounts(*mountinfo)) {
+  std::set<std::string> points;
+  for (const CgroupController controller :
+       {CgroupController::kMemory, CgroupController::kCpu, CgroupController::kFreezer}) {
+    for (const CgroupMount& mount : MountsOf(controller, *mountinfo)) points.insert(mount.point);
+  }
+  for (const std::string& point : points) {
     std::vector<std::string> found;
     std::error_code error;
     auto walk = fs::recursive_directory_iterator(
-        mount.point, fs::directory_options::skip_permission_denied, error);
+        point, fs::directory_options::skip_permission_denied, error);
     for (; !error && walk != fs::recursive_directory_iterator(); walk.increment(error)) {
       std::error_code gone;
       if (!walk->is_directory(gone)) continue;

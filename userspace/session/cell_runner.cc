@@ -110,7 +110,7 @@ absl::Status CellRunner::StartLoad(const LoadRow& row) {
 
 absl::Status CellRunner::EnterMemoryCgroup(ChildProcess& child) {
   ASSIGN_OR_RETURN(const LoadFileSizes sizes, environment_.files->Sizes());
-  ASSIGN_OR_RETURN(const MemoryCgroupSite site, FindMemoryCgroupSite());
+  ASSIGN_OR_RETURN(const CgroupSite site, FindCgroupSite(CgroupController::kMemory));
   ASSIGN_OR_RETURN(cgroup_registration_, environment_.registry->AddCgroup(
                                              MemoryCgroup::PathOf(site, environment_.run_id)));
   absl::StatusOr<MemoryCgroup> cgroup =

@@ -1,6 +1,5 @@
 #include "userspace/session/session.h"
 
-#include <sys/prctl.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +25,7 @@
 #include "userspace/session/session_directory.h"
 #include "userspace/session/session_plan.h"
 #include "userspace/session/stop_signal.h"
+#include "userspace/session/supervision.h"
 #include "userspace/session/sweep.h"
 #include "userspace/workload/calibration.h"
 
@@ -57,12 +57,6 @@ bool IsFinished(const Report& report, const CellPlan& plan) {
   });
 }
 
-absl::StatusOr<std::string> OwnRunId() {
-  const std::optional<ProcessFacts> self = ReadProcess(Tgid{getpid()});
-  if (!self) return absl::InternalError("/proc is not readable; mount it");
-  return MakeRunId(self->identity);
-}
-
 absl::Status CheckWorkdir(const std::string& workdir) {
   const absl::Status status = OpenDirectory(workdir).status();
   if (status.ok()) return status;
@@ -86,17 +80,13 @@ class Supervisor {
 
  private:
   absl::Status OpenDirectory();
-  absl::Status StartJanitor();
   absl::Status Prepare();
   absl::Status RunCells(const std::vector<CellPlan>& plans);
 
   const SessionRequest& request_;
   SessionObserver& observer_;
   Report report_;
-  // In the order of their lives: the janitor looks at the registry until it has gone.
-  std::optional<CleanupRegistry> registry_;
-  std::unique_ptr<ChildProcess> janitor_;
-  UniqueFd own_pidfd_;
+  std::unique_ptr<Supervision> supervision_;  // outlives what is registered with it
   std::optional<SessionDirectory> directory_;
   std::optional<LoadFiles> files_;
   CellEnvironment environment_;
@@ -108,7 +98,7 @@ absl::Status Supervisor::OpenDirectory() {
     ASSIGN_OR_RETURN(SessionDirectory directory, SessionDirectory::Open(request_.out));
     directory_.emplace(std::move(directory));
     report_.run_id = environment_.run_id;
-    return directory_->RegisterTemporaries(*registry_);
+    return directory_->RegisterTemporaries(supervision_->registry());
   }
   // Any bytes may come in; what the files and the terminal show shall be the same.
   report_.label = request_.label.empty() ? KernelRelease() : ValidUtf8(request_.label);
@@ -120,30 +110,11 @@ absl::Status Supervisor::OpenDirectory() {
   const std::string path = request_.out.empty() ? DefaultDirectory(report_.label) : request_.out;
   ASSIGN_OR_RETURN(SessionDirectory directory, SessionDirectory::Create(path));
   directory_.emplace(std::move(directory));
-  absl::Status status = directory_->RegisterTemporaries(*registry_);
+  absl::Status status = directory_->RegisterTemporaries(supervision_->registry());
   // From here on a killed run leaves a session that can be resumed.
   if (status.ok()) status = directory_->Write(report_);
   if (!status.ok()) directory_->Remove();
   return status;
-}
-
-absl::Status Supervisor::StartJanitor() {
-  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return ErrnoStatus(errno, "become a subreaper");
-  ASSIGN_OR_RETURN(CleanupRegistry registry, CleanupRegistry::Create());
-  registry_.emplace(std::move(registry));
-  ASSIGN_OR_RETURN(own_pidfd_, OpenPidfd(Tgid{getpid()}));
-  ChildProcess::Request request;
-  request.label = "janitor";
-  request.spec.kind = ChildKind::kJanitor;
-  request.shared_fd = registry_->fd();
-  request.extra_fd = own_pidfd_.get();
-  ASSIGN_OR_RETURN(janitor_, ChildProcess::Start(request, nullptr));
-  absl::Status status = janitor_->Begin();
-  if (status.ok()) status = janitor_->channel().Receive().status();
-  if (status.ok()) return status;
-  // Ctrl-C reaches the whole process group, and so a janitor that has not left it yet.
-  if (StopRequested()) return absl::CancelledError("stopped");
-  return absl::Status(status.code(), absl::StrCat("start the janitor: ", status.message()));
 }
 
 absl::Status Supervisor::Prepare() {
@@ -169,10 +140,10 @@ absl::Status Supervisor::Prepare() {
   }
   environment_.options = report_.options;
   environment_.kernel = KernelRelease();
-  environment_.observers = {Tgid{getpid()}, janitor_->tgid()};
+  environment_.observers = supervision_->Processes();
   environment_.loops_per_ms = report_.loops_per_ms;
   ASSIGN_OR_RETURN(environment_.load_threads, ResolveLoadThreads(report_.options));
-  environment_.registry = &*registry_;
+  environment_.registry = &supervision_->registry();
   files_.emplace(workdir, environment_.run_id);
   environment_.files = &*files_;
   environment_.directory = &*directory_;
@@ -212,18 +183,15 @@ absl::StatusOr<SessionResult> Supervisor::Run() {
     }
     RETURN_IF_ERROR(CheckIsNobodys(report_));
   }
-  ASSIGN_OR_RETURN(environment_.run_id, OwnRunId());
   // Before the first file: what is half written when we are killed is the janitor's to remove.
-  RETURN_IF_ERROR(StartJanitor());
+  ASSIGN_OR_RETURN(supervision_, Supervision::Begin());
+  environment_.run_id = supervision_->run_id();
   RETURN_IF_ERROR(OpenDirectory());
   ASSIGN_OR_RETURN(const std::vector<CellPlan> plans, PlanCells(report_.options));
   observer_.OnStart(directory_->path());
   absl::Status status = Prepare();
   if (status.ok()) status = RunCells(plans);
-  if (janitor_ != nullptr) {
-    janitor_->channel().Close();
-    janitor_->End(true);
-  }
+  supervision_->End();
   if (!status.ok() && !absl::IsCancelled(status)) return status;
   return SessionResult{.report = std::move(report_),
                        .directory = directory_->path(),

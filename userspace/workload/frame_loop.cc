@@ -16,18 +16,22 @@ struct Measured {
   int64_t cpu_ns;
 };
 
-Measured DoWork(uint64_t loops, int64_t start_ns) {
+Measured DoFrame(const FrameStep& step, int64_t start_ns, const FrameBody& body) {
   Measured measured;
   measured.start_ns = start_ns;
   const int64_t cpu_before_ns = ThreadCpuNs();
-  if (loops > 0) Work(loops);
+  if (body) {
+    body(step);
+  } else if (step.loops > 0) {
+    Work(step.loops);
+  }
   measured.cpu_ns = ThreadCpuNs() - cpu_before_ns;
   measured.completion_ns = MonotonicNs();
   return measured;
 }
 
 void RunPeriodic(const Workload& workload, const CellFrames& pacing, int64_t loops_per_ms,
-                 FrameLog& log) {
+                 FrameLog& log, const FrameBody& body) {
   const int64_t release_count = pacing.ReleaseCount();
   for (int64_t k = 0; k < release_count;) {
     const int64_t release_ns = pacing.ReleaseNs(k);
@@ -35,7 +39,7 @@ void RunPeriodic(const Workload& workload, const CellFrames& pacing, int64_t loo
     const uint64_t loops = LoopsFor(demand_ns, loops_per_ms);
     log.Enter();
     SleepUntilNs(release_ns);
-    const Measured frame = DoWork(loops, MonotonicNs());
+    const Measured frame = DoFrame({k, release_ns, loops}, MonotonicNs(), body);
     if (!log.Append(
             {k, release_ns, frame.start_ns, frame.completion_ns, frame.cpu_ns, demand_ns})) {
       return;
@@ -45,7 +49,7 @@ void RunPeriodic(const Workload& workload, const CellFrames& pacing, int64_t loo
 }
 
 void RunBackToBack(const Workload& workload, const CellFrames& pacing, int64_t loops_per_ms,
-                   FrameLog& log) {
+                   FrameLog& log, const FrameBody& body) {
   const uint64_t loops = LoopsFor(workload.demand_ns, loops_per_ms);
   SleepUntilNs(pacing.origin_ns);
   int64_t release_ns = pacing.origin_ns;
@@ -53,7 +57,7 @@ void RunBackToBack(const Workload& workload, const CellFrames& pacing, int64_t l
       MonotonicNs();  // of the first frame alone; the rest start as they are released
   for (int64_t k = 0; release_ns < pacing.end_ns; ++k) {
     log.Enter();
-    const Measured frame = DoWork(loops, start_ns);
+    const Measured frame = DoFrame({k, release_ns, loops}, start_ns, body);
     if (!log.Append({k, release_ns, frame.start_ns, frame.completion_ns, frame.cpu_ns,
                      workload.demand_ns})) {
       return;
@@ -89,14 +93,15 @@ int64_t LogCapacity(const Workload& workload, int64_t duration_ns) {
   return pacing.ReleaseCount() + 1;
 }
 
-void RunFrames(const Workload& workload, int64_t duration_ns, int64_t loops_per_ms, FrameLog& log) {
+void RunFrames(const Workload& workload, int64_t duration_ns, int64_t loops_per_ms, FrameLog& log,
+               const FrameBody& body) {
   const int64_t origin_ns = MonotonicNs() + kLeadNs;
   const CellFrames pacing = PacingOf(workload, origin_ns, origin_ns + duration_ns);
   log.SetOrigin(origin_ns);
   if (workload.pacing == Pacing::kBackToBack) {
-    RunBackToBack(workload, pacing, loops_per_ms, log);
+    RunBackToBack(workload, pacing, loops_per_ms, log, body);
   } else {
-    RunPeriodic(workload, pacing, loops_per_ms, log);
+    RunPeriodic(workload, pacing, loops_per_ms, log, body);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temporary_directory.h"
+#include "userspace/platform/files.h"
 
 namespace whylate {
 namespace {
@@ -28,22 +29,22 @@ constexpr char kV2Mounts[] =
 // cgroup.subtree_control of each directory that has one.
 class MemoryCgroupSiteTest : public testing::Test {
  protected:
-  absl::StatusOr<MemoryCgroupSite> Find(const std::string& mounts,
-                                        const std::string& own_cgroups) const {
-    return FindMemoryCgroupSite(mounts, own_cgroups,
-                                [this](const std::string& path) -> absl::StatusOr<std::string> {
-                                  const auto found = files_.find(path);
-                                  if (found == files_.end()) return absl::NotFoundError(path);
-                                  return found->second;
-                                });
+  absl::StatusOr<CgroupSite> Find(const std::string& mounts, const std::string& own_cgroups,
+                                  CgroupController controller = CgroupController::kMemory) const {
+    return FindCgroupSite(controller, mounts, own_cgroups,
+                          [this](const std::string& path) -> absl::StatusOr<std::string> {
+                            const auto found = files_.find(path);
+                            if (found == files_.end()) return absl::NotFoundError(path);
+                            return found->second;
+                          });
   }
-  static void ExpectSite(const absl::StatusOr<MemoryCgroupSite>& site, const std::string& parent,
+  static void ExpectSite(const absl::StatusOr<CgroupSite>& site, const std::string& parent,
                          bool version2) {
     ASSERT_THAT(site, IsOk());
     EXPECT_EQ(site->parent, parent);
     EXPECT_EQ(site->version2, version2);
   }
-  static void ExpectNone(const absl::StatusOr<MemoryCgroupSite>& site) {
+  static void ExpectNone(const absl::StatusOr<CgroupSite>& site) {
     EXPECT_THAT(site, StatusIs(absl::StatusCode::kNotFound, HasSubstr("memory controller")));
   }
   void HandDown(const std::string& directory, const std::string& controllers) {
@@ -148,6 +149,63 @@ TEST_F(MemoryCgroupSiteTest, WeAreInNoMemoryGroup) {
 TEST_F(MemoryCgroupSiteTest, MalformedLinesAreSkipped) {
   const std::string mounts = std::string("garbage\n1 2 3 - cgroup\n - cgroup2 x y\n") + kV1Mounts;
   ExpectSite(Find(mounts, "4\n:\n4:memory:/x\n"), "/sys/fs/cgroup/memory/x", false);
+}
+
+TEST_F(MemoryCgroupSiteTest, TheCpuControllerIsFoundAlike) {
+  ExpectSite(Find(kV1Mounts, "5:cpu,cpuacct:/a\n", CgroupController::kCpu),
+             "/sys/fs/cgroup/cpu,cpuacct/a", false);
+  HandDown("/sys/fs/cgroup", "memory cpu");
+  HandDown("/sys/fs/cgroup/mine", "memory");
+  ExpectSite(Find(kV2Mounts, "0::/mine\n", CgroupController::kCpu), "/sys/fs/cgroup", true);
+}
+
+// Nobody has to hand that down.
+TEST_F(MemoryCgroupSiteTest, EveryV2GroupCanBeFrozen) {
+  ExpectSite(Find(kV2Mounts, "0::/mine\n", CgroupController::kFreezer), "/sys/fs/cgroup/mine",
+             true);
+  EXPECT_THAT(Find(kV1Mounts, "0::/mine\n", CgroupController::kFreezer),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("freezer controller")));
+}
+
+// Plain directories and files stand for a cgroup, whose files are there before.
+class QuotaCgroupTest : public testing::Test {
+ protected:
+  static constexpr char kName[] = "whylate-12-34";
+  QuotaCgroupTest() { std::filesystem::create_directory(directory_.Path(kName)); }
+  std::string Path(const std::string& file) const { return std::string(kName) + "/" + file; }
+  absl::StatusOr<QuotaCgroup> Create(bool version2) const {
+    return QuotaCgroup::Create({directory_.path(), version2}, "12-34", 10'000'000, 50'000'000);
+  }
+  TemporaryDirectory directory_;
+};
+
+TEST_F(QuotaCgroupTest, OfV1) {
+  for (const char* file : {"cpu.cfs_period_us", "cpu.cfs_quota_us"})
+    directory_.Write(Path(file), "");
+  directory_.Write(Path("cpu.stat"), "nr_periods 3\nnr_throttled 2\nthrottled_time 123456\n");
+  const absl::StatusOr<QuotaCgroup> cgroup = Create(false);
+  ASSERT_THAT(cgroup, IsOk());
+  EXPECT_THAT(ReadFile(directory_.Path(Path("cpu.cfs_period_us"))), IsOkAndHolds("50000"));
+  EXPECT_THAT(ReadFile(directory_.Path(Path("cpu.cfs_quota_us"))), IsOkAndHolds("10000"));
+  EXPECT_THAT(cgroup->ThrottledNs(), IsOkAndHolds(123456));
+}
+
+TEST_F(QuotaCgroupTest, OfV2) {
+  directory_.Write(Path("cpu.max"), "");
+  directory_.Write(Path("cpu.stat"), "usage_usec 7\nthrottled_usec 123\nnr_bursts 0\n");
+  const absl::StatusOr<QuotaCgroup> cgroup = Create(true);
+  ASSERT_THAT(cgroup, IsOk());
+  EXPECT_THAT(ReadFile(directory_.Path(Path("cpu.max"))), IsOkAndHolds("10000 50000"));
+  EXPECT_THAT(cgroup->ThrottledNs(), IsOkAndHolds(123000));
+}
+
+TEST_F(QuotaCgroupTest, WithoutAnAccountOfItsTime) {
+  directory_.Write(Path("cpu.max"), "");
+  directory_.Write(Path("cpu.stat"), "usage_usec 7\nthrottled_usec x\n");
+  const absl::StatusOr<QuotaCgroup> cgroup = Create(true);
+  ASSERT_THAT(cgroup, IsOk());
+  EXPECT_THAT(cgroup->ThrottledNs(),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("throttled time")));
 }
 
 TEST(MemoryCgroupTest, IsNamedForItsRun) {

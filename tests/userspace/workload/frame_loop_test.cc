@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/support/status_matchers.h"
+#include "userspace/platform/clock.h"
 
 namespace whylate {
 namespace {
@@ -109,6 +110,25 @@ TEST_F(RunFramesTest, NoFrameStartsBeforeItsRelease) {
     EXPECT_GE(frame.completion_ns, frame.start_ns);
     EXPECT_GE(frame.cpu_ns, 0);
     EXPECT_EQ(frame.demand_ns, kMs / 10);
+  }
+}
+
+TEST_F(RunFramesTest, ABodyIsDoneInEachFrameInThePlaceOfItsWork) {
+  std::vector<FrameStep> steps;
+  std::vector<int64_t> times_ns;
+  const Workload workload = EveryMillisecond(Pacing::kSkip);
+  RunFrames(workload, kDurationNs, kLoopsPerMs, log_, [&](const FrameStep& step) {
+    steps.push_back(step);
+    times_ns.push_back(MonotonicNs());
+  });
+  const CellFrames cell = FramesOf(workload, log_, kDurationNs);
+  ASSERT_EQ(steps.size(), cell.frames.size());
+  for (size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_EQ(steps[i].index, cell.frames[i].index);
+    EXPECT_EQ(steps[i].release_ns, cell.frames[i].release_ns);
+    EXPECT_EQ(steps[i].loops, kLoopsPerMs / 10);
+    EXPECT_LE(cell.frames[i].start_ns, times_ns[i]);
+    EXPECT_GE(cell.frames[i].completion_ns, times_ns[i]);
   }
 }
 

@@ -1,21 +1,21 @@
-#include "tests/support/scenario.h"
+#include "userspace/selftest/scenario.h"
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "analysis/attribution/explain.h"
 #include "analysis/model/status_macros.h"
-#include "tests/support/forked_process.h"
 #include "userspace/platform/clock.h"
 #include "userspace/platform/scheduling.h"
+#include "userspace/selftest/forked_process.h"
 #include "userspace/session/cell_trace.h"
-#include "userspace/workload/calibration.h"
 #include "userspace/workload/frame_chain.h"
 #include "userspace/workload/frame_log.h"
-#include "userspace/workload/frame_loop.h"
 
 namespace whylate {
 namespace {
@@ -24,16 +24,14 @@ constexpr int64_t kSettleNs = 200 * kNsPerMs;
 constexpr int64_t kGracePeriods = 10;
 constexpr int64_t kPatienceNs = kNsPerSecond;
 
-int64_t LoopsPerMs() {
-  static const int64_t loops_per_ms = Calibrate(500 * kNsPerMs).loops_per_ms;
-  return loops_per_ms;
-}
-
 class Performance {
  public:
-  explicit Performance(const ScenarioPlan& plan) : plan_(plan) {}
+  Performance(const ScenarioPlan& plan, const ScenarioStage& stage) : plan_(plan), stage_(stage) {}
+  ~Performance() { EndProcesses(); }
+  Performance(const Performance&) = delete;
+  Performance& operator=(const Performance&) = delete;
 
-  absl::StatusOr<ScenarioRun> Run() {
+  absl::StatusOr<ScenarioRun> Run(ScenarioWatcher* watcher) {
     RETURN_IF_ERROR(StartWorkload());
     for (const Injector& injector : plan_.injectors) RETURN_IF_ERROR(StartInjector(injector));
     RETURN_IF_ERROR(workload_->AwaitReady());
@@ -41,8 +39,9 @@ class Performance {
     for (size_t i = 0; i < processes_.size(); ++i) {
       run_.injections[i].threads = processes_[i].Threads();
     }
+    if (plan_.cgroup != nullptr) RETURN_IF_ERROR(plan_.cgroup->AddProcess(workload_->tgid()));
     ASSIGN_OR_RETURN(run_.recording.allowed_before, GetAffinity(workload_->tid()));
-    RETURN_IF_ERROR(Measure());
+    RETURN_IF_ERROR(Measure(watcher));
     FillRecording();
     if (tracefs_ != nullptr) {
       run_.tracefs_recording = run_.recording;
@@ -51,6 +50,7 @@ class Performance {
     }
     RETURN_IF_ERROR(trace_->Finish(run_.recording).status());
     run_.explanation = Explain(run_.recording);
+    if (plan_.settle) plan_.settle(run_);
     return std::move(run_);
   }
 
@@ -61,53 +61,51 @@ class Performance {
     log_ = std::make_unique<FrameLog>(std::move(log));
     ForkedProcess::Settings settings = plan_.workload_settings;
     settings.name = plan_.workload.name;
-    const int64_t loops_per_ms = LoopsPerMs();
-    const auto body = [&, loops_per_ms](const Channel& channel) -> absl::Status {
+    const auto body = [this](const Channel& channel) -> absl::Status {
       RETURN_IF_ERROR(log_->Lock());
       RETURN_IF_ERROR(AwaitGo(channel));
       if (plan_.workload.stages.empty()) {
-        RunFrames(plan_.workload, plan_.duration_ns, loops_per_ms, *log_);
+        RunFrames(plan_.workload, plan_.duration_ns, stage_.loops_per_ms, *log_, plan_.body);
       } else {
         ASSIGN_OR_RETURN(const std::unique_ptr<FrameChain> chain,
-                         FrameChain::Start(plan_.workload, loops_per_ms, *log_));
+                         FrameChain::Start(plan_.workload, stage_.loops_per_ms, *log_));
         chain->Run(plan_.duration_ns);
       }
       RETURN_IF_ERROR(channel.Send("done"));
       return channel.Receive().status();
     };
-    ASSIGN_OR_RETURN(ForkedProcess process, ForkedProcess::Start(settings, body));
+    ASSIGN_OR_RETURN(ForkedProcess process, ForkedProcess::Start(settings, stage_.registry, body));
     workload_ = std::make_unique<ForkedProcess>(std::move(process));
     return absl::OkStatus();
   }
 
   absl::Status StartInjector(const Injector& injector) {
-    ASSIGN_OR_RETURN(BusyLog busy, BusyLog::Create());
-    busy_.push_back(std::make_unique<BusyLog>(std::move(busy)));
+    ASSIGN_OR_RETURN(StampLog busy, StampLog::Create());
+    busy_.push_back(std::make_unique<StampLog>(std::move(busy)));
     const InjectorContext context{busy_.back().get(), log_.get(), plan_.workload.period,
                                   workload_->tid()};
     const auto body = [&](const Channel& channel) -> absl::Status {
       RETURN_IF_ERROR(context.busy->Lock());
       return injector.body(context, channel);
     };
-    ASSIGN_OR_RETURN(ForkedProcess process, ForkedProcess::Start(injector.settings, body));
+    ASSIGN_OR_RETURN(ForkedProcess process,
+                     ForkedProcess::Start(injector.settings, stage_.registry, body));
     processes_.push_back(std::move(process));
     Injection injection;
     injection.name = injector.name;
-    injection.shares_cpu = injector.shares_cpu;
+    injection.subjects = {injector.name};
+    injection.means = injector.means;
+    injection.is_exclusive = injector.is_exclusive;
     injection.has_stamps = injector.has_stamps;
     run_.injections.push_back(std::move(injection));
     return absl::OkStatus();
   }
 
-  absl::Status Measure() {
+  absl::Status Measure(ScenarioWatcher* watcher) {
     SessionOptions options;
-    options.source = "bpf";
+    options.source = stage_.source;
     options.buffer_bytes = plan_.buffer_bytes;
-    std::unique_ptr<TracefsWitness> witness;
-    if (plan_.with_witness) {
-      ASSIGN_OR_RETURN(witness, TracefsWitness::Create());
-      RETURN_IF_ERROR(witness->Start());
-    }
+    if (watcher != nullptr) RETURN_IF_ERROR(watcher->OnBegin());
     ASSIGN_OR_RETURN(CellTrace trace, CellTrace::Start(options, workload_->tgid()));
     trace_ = std::make_unique<CellTrace>(std::move(trace));
     if (plan_.with_tracefs) {
@@ -125,13 +123,21 @@ class Performance {
     ended_ns_ = MonotonicNs();
     ASSIGN_OR_RETURN(run_.recording.allowed_after, GetAffinity(workload_->tid()));
     FillRoles();
-    if (witness != nullptr) {
-      ASSIGN_OR_RETURN(run_.witness, witness->Stop());
+    for (const ForkedProcess& process : processes_) RETURN_IF_ERROR(process.CheckSilent());
+    if (watcher != nullptr) RETURN_IF_ERROR(watcher->OnEnd());
+    EndProcesses();
+    for (size_t i = 0; i < busy_.size(); ++i) {
+      run_.injections[i].stamps = busy_[i]->Stamps();
+      run_.injections[i].busy = busy_[i]->Stretches();
     }
-    workload_->End();
-    for (ForkedProcess& process : processes_) process.End();
-    for (size_t i = 0; i < busy_.size(); ++i) run_.injections[i].busy = busy_[i]->Intervals();
     return absl::OkStatus();
+  }
+
+  // The injectors first, so that none freezes the workload again.
+  void EndProcesses() {
+    for (ForkedProcess& process : processes_) process.End();
+    if (plan_.cgroup != nullptr) ThawCgroup(plan_.cgroup->path());
+    if (workload_ != nullptr) workload_->End();
   }
 
   void FillRoles() {
@@ -142,6 +148,9 @@ class Performance {
       roles.push_back({processes_[i].tgid(), {RoleKind::kLoad, plan_.injectors[i].name}});
     }
     roles.push_back({Tgid{getpid()}, {RoleKind::kObserver, ""}});
+    for (const Tgid observer : stage_.observers) {
+      roles.push_back({observer, {RoleKind::kObserver, ""}});
+    }
   }
 
   void FillRecording() {
@@ -158,9 +167,10 @@ class Performance {
   }
 
   const ScenarioPlan& plan_;
+  const ScenarioStage& stage_;
   ScenarioRun run_;
   std::unique_ptr<FrameLog> log_;
-  std::vector<std::unique_ptr<BusyLog>> busy_;
+  std::vector<std::unique_ptr<StampLog>> busy_;
   // After what they use, so that they end before it.
   std::unique_ptr<ForkedProcess> workload_;
   std::vector<ForkedProcess> processes_;
@@ -171,8 +181,21 @@ class Performance {
 
 }  // namespace
 
-absl::StatusOr<ScenarioRun> RunScenario(const ScenarioPlan& plan) {
-  return Performance(plan).Run();
+bool Injection::IsCalled(const std::string& subject) const {
+  return std::any_of(subjects.begin(), subjects.end(), [&](absl::string_view pattern) {
+    return absl::ConsumeSuffix(&pattern, "*") ? absl::StartsWith(subject, pattern)
+                                              : subject == pattern;
+  });
+}
+
+Injection& ScenarioRun::injection(const std::string& name) {
+  return *std::find_if(injections.begin(), injections.end(),
+                       [&](const Injection& one) { return one.name == name; });
+}
+
+absl::StatusOr<ScenarioRun> RunScenario(const ScenarioPlan& plan, const ScenarioStage& stage,
+                                        ScenarioWatcher* watcher) {
+  return Performance(plan, stage).Run(watcher);
 }
 
 }  // namespace whylate

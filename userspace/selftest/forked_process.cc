@@ -1,4 +1,4 @@
-#include "tests/support/forked_process.h"
+#include "userspace/selftest/forked_process.h"
 
 #include <poll.h>
 #include <sched.h>
@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -18,7 +18,9 @@
 #include "analysis/model/status_macros.h"
 #include "userspace/platform/clock.h"
 #include "userspace/platform/errno_status.h"
+#include "userspace/platform/process.h"
 #include "userspace/platform/scheduling.h"
+#include "userspace/session/stop_signal.h"
 
 namespace whylate {
 namespace {
@@ -27,7 +29,10 @@ constexpr int64_t kReadyTimeoutNs = 20 * kNsPerSecond;
 
 absl::Status SettleIn(const ForkedProcess::Settings& settings, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) return absl::CancelledError("the test is gone");
+  if (getppid() != parent) return absl::CancelledError("the parent is gone");
+  ResetStopSignalInChild();
+  // Ctrl-C reaches the whole process group; the parent decides what it means.
+  signal(SIGINT, SIG_IGN);
   SetThreadName(settings.name);
   SetTimerSlackNs(1);
   if (settings.cpus) RETURN_IF_ERROR(SetAffinity(*settings.cpus));
@@ -38,12 +43,19 @@ absl::Status SettleIn(const ForkedProcess::Settings& settings, pid_t parent) {
       return ErrnoStatus(errno, absl::StrCat("run ", settings.name, " with SCHED_FIFO"));
     }
   }
+  if (settings.only_when_idle) {
+    const sched_param parameters = {};
+    if (sched_setscheduler(0, SCHED_IDLE, &parameters) != 0) {
+      return ErrnoStatus(errno, absl::StrCat("run ", settings.name, " with SCHED_IDLE"));
+    }
+  }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<ForkedProcess> ForkedProcess::Start(const Settings& settings, const Body& body) {
+absl::StatusOr<ForkedProcess> ForkedProcess::Start(const Settings& settings,
+                                                   CleanupRegistry* registry, const Body& body) {
   ASSIGN_OR_RETURN(auto channels, Channel::CreatePair());
   const pid_t parent = getpid();
   const pid_t pid = fork();
@@ -55,11 +67,18 @@ absl::StatusOr<ForkedProcess> ForkedProcess::Start(const Settings& settings, con
     if (!status.ok()) (void)channels.second.Send(absl::StrCat("error ", status.message()));
     _exit(status.ok() ? 0 : 1);
   }
-  return ForkedProcess(pid, std::move(channels.first));
+  ForkedProcess process(pid, std::move(channels.first));
+  const std::optional<ProcessFacts> facts = ReadProcess(Tgid{pid});
+  if (registry != nullptr && facts) {
+    ASSIGN_OR_RETURN(process.registration_, registry->AddProcess(facts->identity));
+  }
+  return process;
 }
 
 ForkedProcess::ForkedProcess(ForkedProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), channel_(std::move(other.channel_)) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      channel_(std::move(other.channel_)),
+      registration_(std::move(other.registration_)) {}
 
 ForkedProcess::~ForkedProcess() { End(); }
 
@@ -69,6 +88,7 @@ void ForkedProcess::End() {
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
+  registration_ = Registration();
 }
 
 std::vector<Tid> ForkedProcess::Threads() const {
@@ -84,13 +104,8 @@ std::vector<Tid> ForkedProcess::Threads() const {
 
 absl::Status ForkedProcess::Await(const std::string& message, int64_t timeout_ns) const {
   pollfd polled = {channel_.fd(), POLLIN, 0};
-  const int64_t until_ns = MonotonicNs() + timeout_ns;
-  int ready = 0;
-  do {
-    const int64_t left_ns = std::max<int64_t>(0, until_ns - MonotonicNs());
-    ready = poll(&polled, 1, static_cast<int>(left_ns / kNsPerMs));
-  } while (ready < 0 && errno == EINTR);
-  if (ready <= 0) {
+  if (!WaitFor(&polled, 1, MonotonicNs() + timeout_ns)) {
+    if (StopRequested()) return absl::CancelledError("stopped");
     return absl::DeadlineExceededError(absl::StrCat("process ", pid_, " did not say ", message));
   }
   ASSIGN_OR_RETURN(const std::string received, channel_.Receive());
@@ -101,6 +116,12 @@ absl::Status ForkedProcess::Await(const std::string& message, int64_t timeout_ns
 }
 
 absl::Status ForkedProcess::AwaitReady() const { return Await("ready", kReadyTimeoutNs); }
+
+absl::Status ForkedProcess::CheckSilent() const {
+  ASSIGN_OR_RETURN(const std::optional<std::string> said, channel_.ReceiveNow());
+  if (!said) return absl::OkStatus();
+  return absl::AbortedError(absl::StrCat("process ", pid_, " said: ", *said));
+}
 
 absl::Status AwaitGo(const Channel& channel) {
   RETURN_IF_ERROR(channel.Send("ready"));

@@ -1,7 +1,6 @@
-#include "tests/support/injectors.h"
+#include "userspace/selftest/injectors.h"
 
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,7 +22,6 @@
 namespace whylate {
 namespace {
 
-constexpr size_t kStamps = 65536;
 constexpr int32_t kHogPriority = 50;
 constexpr int32_t kHelperPriority = 60;
 // Where in a frame the following hog strikes: the workload runs then.
@@ -65,7 +63,7 @@ absl::Status Periodically(int64_t period_ns, const std::function<absl::Status(in
 absl::Status StrikePeriodically(const InjectorContext& context, int64_t busy_ns,
                                 int64_t period_ns) {
   return Periodically(period_ns, [&](int64_t) {
-    context.busy->SpinUntil(MonotonicNs() + busy_ns);
+    SpinUntil(MonotonicNs() + busy_ns, *context.busy);
     return absl::OkStatus();
   });
 }
@@ -109,67 +107,6 @@ CpuSet OneCpu(CpuId cpu) {
   return set;
 }
 
-absl::StatusOr<BusyLog> BusyLog::Create() {
-  ASSIGN_OR_RETURN(
-      SharedMemory memory,
-      SharedMemory::Create("whylate-test-stamps", sizeof(Header) + kStamps * sizeof(Record)));
-  return BusyLog(std::move(memory));
-}
-
-BusyLog::Record& BusyLog::Next() {
-  return records()[std::min<int64_t>(header()->count.load(), kStamps - 1)];
-}
-
-// Of the calling thread, by the kernel's own count.
-static int64_t ContextSwitches() {
-  rusage usage = {};
-  getrusage(RUSAGE_THREAD, &usage);
-  return usage.ru_nvcsw + usage.ru_nivcsw;
-}
-
-void BusyLog::SpinUntil(int64_t until_ns) {
-  int64_t known_switches = ContextSwitches();
-  int64_t last_ns = MonotonicNs();
-  Record* record = &Next();
-  const auto begin = [&](int64_t time_ns) {
-    record->end_ns.store(time_ns);
-    record->begin_ns.store(time_ns);
-  };
-  begin(last_ns);
-  while (last_ns < until_ns) {
-    int64_t now_ns = MonotonicNs();
-    bool kept_the_cpu = now_ns - last_ns <= kStampGapNs;
-    if (!kept_the_cpu) {
-      // Without a switch it was the host that took the virtual CPU, with this thread on it.
-      const int64_t switches = ContextSwitches();
-      const int64_t after_ns = MonotonicNs();
-      kept_the_cpu = switches == known_switches && after_ns - now_ns <= kStampGapNs;
-      known_switches = switches;
-      now_ns = after_ns;
-    }
-    if (kept_the_cpu) {
-      record->end_ns.store(now_ns, std::memory_order_relaxed);
-    } else {
-      header()->count.fetch_add(1);
-      record = &Next();
-      begin(now_ns);
-    }
-    last_ns = now_ns;
-  }
-  header()->count.fetch_add(1);
-}
-
-std::vector<TimeWindow> BusyLog::Intervals() const {
-  std::vector<TimeWindow> intervals;
-  // The one after the last whole one is still growing.
-  const int64_t count = std::min<int64_t>(header()->count.load() + 1, kStamps);
-  for (int64_t i = 0; i < count; ++i) {
-    const TimeWindow interval{records()[i].begin_ns.load(), records()[i].end_ns.load()};
-    if (interval.begin_ns < interval.end_ns) intervals.push_back(interval);
-  }
-  return intervals;
-}
-
 int64_t InjectorContext::ReleaseAtOrAfter(int64_t time_ns) const {
   CellFrames pacing;
   pacing.period = period;
@@ -179,6 +116,32 @@ int64_t InjectorContext::ReleaseAtOrAfter(int64_t time_ns) const {
 
 void InjectorContext::AwaitOrigin() const {
   while (frames->origin_ns() == 0) SleepUntilNs(MonotonicNs() + kNsPerMs);
+}
+
+absl::Status InjectorContext::AtEvery(
+    int64_t every, int64_t from_ns,
+    const std::function<absl::Status(int64_t release_ns)>& strike) const {
+  AwaitOrigin();
+  for (int64_t k = every;; k += every) {
+    const int64_t release_ns = frames->origin_ns() + period.Multiple(k);
+    if (release_ns + from_ns < MonotonicNs()) continue;
+    SleepUntilNs(release_ns + from_ns);
+    RETURN_IF_ERROR(strike(release_ns));
+  }
+}
+
+Injector MakeStrikingHog(CpuId cpu, int64_t every, int64_t from_ns, int64_t until_ns) {
+  Injector hog;
+  hog.name = "hog";
+  hog.settings = {"hog", OneCpu(cpu), kHogPriority};
+  hog.body = [=](const InjectorContext& context, const Channel& channel) -> absl::Status {
+    RETURN_IF_ERROR(AwaitGo(channel));
+    return context.AtEvery(every, from_ns, [&](int64_t release_ns) {
+      SpinUntil(release_ns + until_ns, *context.busy);
+      return absl::OkStatus();
+    });
+  };
+  return hog;
 }
 
 Injector MakeHog(CpuId cpu, int64_t busy_ns, int64_t period_ns) {
@@ -207,7 +170,7 @@ Injector MakeFollowingHog(int64_t busy_ns, int64_t period_ns) {
   Injector hog;
   hog.name = "hog";
   hog.settings = {"hog", std::nullopt, kHogPriority};
-  hog.shares_cpu = false;  // the workload may get away
+  hog.is_exclusive = false;  // the workload may get away
   hog.body = [=](const InjectorContext& context, const Channel& channel) -> absl::Status {
     RETURN_IF_ERROR(AwaitGo(channel));
     context.AwaitOrigin();
@@ -215,7 +178,7 @@ Injector MakeFollowingHog(int64_t busy_ns, int64_t period_ns) {
       SleepUntilNs(context.ReleaseAtOrAfter(time_ns) + kIntoFrameNs);
       ASSIGN_OR_RETURN(const CpuId cpu, CpuOf(context.workload));
       RETURN_IF_ERROR(SetMask(Tid{0}, OneCpu(cpu)));
-      context.busy->SpinUntil(MonotonicNs() + busy_ns);
+      SpinUntil(MonotonicNs() + busy_ns, *context.busy);
       return absl::OkStatus();
     });
   };
@@ -228,7 +191,7 @@ Injector MakeBurn(CpuId cpu) {
   burn.settings = {"burn", OneCpu(cpu), std::nullopt};
   burn.body = [](const InjectorContext& context, const Channel& channel) -> absl::Status {
     RETURN_IF_ERROR(AwaitGo(channel));
-    context.busy->SpinUntil(std::numeric_limits<int64_t>::max());
+    SpinUntil(std::numeric_limits<int64_t>::max(), *context.busy);
     return absl::OkStatus();
   };
   return burn;
@@ -271,6 +234,15 @@ Injector MakeStorm(int pairs) {
     return absl::OkStatus();
   };
   return storm;
+}
+
+Injector MakeIdler(CpuId cpu) {
+  Injector idler = MakeBurn(cpu);
+  idler.name = "idler";
+  idler.settings = {"idler", OneCpu(cpu), std::nullopt, /*only_when_idle=*/true};
+  idler.is_exclusive = false;
+  idler.has_stamps = false;
+  return idler;
 }
 
 Injector MakeSleeper(const std::string& name) {
