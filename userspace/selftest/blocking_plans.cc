@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -58,33 +59,104 @@ absl::StatusOr<std::shared_ptr<Group>> MakeGroup(const ScenarioStage& stage,
 
 // One stroke a frame.
 void AddAmounts(const std::map<int64_t, int64_t>& amounts_ns, Injection& injection) {
-  for (const auto& [index, ns] : amounts_ns) injection.amounts.emplace(index, Amount{ns, 1});
+  for (const auto& [index, ns] : amounts_ns) {
+    if (ns > 0) injection.amounts.emplace(index, Amount{ns, 1});
+  }
 }
 
+// How long the workload was throttled, by the kernel's account, which its frames read at their begin and
+// at their end. What passes between two frames' readings belongs to the one before as far as it had
+// not completed yet, since it is often on its way out of a system call that a task is throttled; to
+// the one after as far as that was released; and the rest to none.
+class ThrottleAccount {
+ public:
+  static absl::StatusOr<std::shared_ptr<ThrottleAccount>> Create(std::shared_ptr<QuotaCgroup> group,
+                                                                 int64_t frames) {
+    ASSIGN_OR_RETURN(FrameAmounts inside, FrameAmounts::Create(frames));
+    ASSIGN_OR_RETURN(FrameAmounts before, FrameAmounts::Create(frames));
+    ASSIGN_OR_RETURN(StampLog bodies, StampLog::Create());
+    return std::shared_ptr<ThrottleAccount>(new ThrottleAccount(
+        std::move(group), std::move(inside), std::move(before), std::move(bodies)));
+  }
+
+  // The workload's.
+  void DoFrame(const FrameStep& step) {
+    const int64_t begin_ns = MonotonicNs();
+    const int64_t at_begin_ns = group_->ThrottledNs().value_or(last_reading_ns_);
+    before_.Add(step.index, at_begin_ns - last_reading_ns_);
+    Work(step.loops);
+    // Before the reading, whose system calls may end in a throttle.
+    const int64_t end_ns = MonotonicNs();
+    last_reading_ns_ = group_->ThrottledNs().value_or(at_begin_ns);
+    inside_.Add(step.index, last_reading_ns_ - at_begin_ns);
+    bodies_.Add(begin_ns, end_ns);
+  }
+
+  // Of the frames of a run, by their indices.
+  std::map<int64_t, int64_t> Settle(const std::vector<Frame>& frames) const {
+    std::map<int64_t, int64_t> throttled_ns = inside_.All();
+    const std::map<int64_t, int64_t> before_ns = before_.All();
+    const std::vector<TimeWindow> bodies = bodies_.Stretches();
+    for (size_t i = 0; i < std::min(frames.size(), bodies.size()); ++i) {
+      const auto found = before_ns.find(frames[i].index);
+      int64_t between_ns = found == before_ns.end() ? 0 : found->second;
+      if (i > 0) {
+        const int64_t tail_ns =
+            std::min(between_ns, frames[i - 1].completion_ns - bodies[i - 1].end_ns);
+        throttled_ns[frames[i - 1].index] += tail_ns;
+        between_ns -= tail_ns;
+      }
+      throttled_ns[frames[i].index] +=
+          std::min(between_ns, bodies[i].begin_ns - frames[i].release_ns);
+    }
+    // Nobody came after the last one to read what its end took.
+    if (!frames.empty() && frames.size() == bodies.size()) {
+      const int64_t left_ns =
+          group_->ThrottledNs().value_or(0) - Sum(inside_.All()) - Sum(before_ns);
+      throttled_ns[frames.back().index] +=
+          std::clamp<int64_t>(left_ns, 0, frames.back().completion_ns - bodies.back().end_ns);
+    }
+    return throttled_ns;
+  }
+
+ private:
+  static int64_t Sum(const std::map<int64_t, int64_t>& amounts_ns) {
+    int64_t sum_ns = 0;
+    for (const auto& [index, ns] : amounts_ns) sum_ns += ns;
+    return sum_ns;
+  }
+
+  ThrottleAccount(std::shared_ptr<QuotaCgroup> group, FrameAmounts inside, FrameAmounts before,
+                  StampLog bodies)
+      : group_(std::move(group)),
+        inside_(std::move(inside)),
+        before_(std::move(before)),
+        bodies_(std::move(bodies)) {}
+
+  std::shared_ptr<QuotaCgroup> group_;
+  FrameAmounts inside_;  // from a frame's first reading to its last
+  FrameAmounts before_;  // from the last one of the frame before to its first
+  StampLog bodies_;
+  int64_t last_reading_ns_ = 0;  // in the workload's process
+};
+
 // Puts the workload under the quota, and adds how long that throttled it as an injection, "quota".
-absl::StatusOr<std::shared_ptr<FrameAmounts>> LimitByQuota(const ScenarioStage& stage,
-                                                           ScenarioPlan& plan) {
+absl::Status LimitByQuota(const ScenarioStage& stage, ScenarioPlan& plan) {
   ASSIGN_OR_RETURN(const auto group,
                    MakeGroup<QuotaCgroup>(stage, CgroupController::kCpu, kQuotaNs, kQuotaPeriodNs));
-  ASSIGN_OR_RETURN(FrameAmounts made,
-                   FrameAmounts::Create(LogCapacity(plan.workload, plan.duration_ns)));
-  auto throttled = std::make_shared<FrameAmounts>(std::move(made));
+  ASSIGN_OR_RETURN(const std::shared_ptr<ThrottleAccount> account,
+                   ThrottleAccount::Create(group, LogCapacity(plan.workload, plan.duration_ns)));
   plan.cgroup = group;
-  plan.body = [group, throttled](const FrameStep& step) {
-    const absl::StatusOr<int64_t> before_ns = group->ThrottledNs();
-    Work(step.loops);
-    const absl::StatusOr<int64_t> after_ns = group->ThrottledNs();
-    if (before_ns.ok() && after_ns.ok()) throttled->Add(step.index, *after_ns - *before_ns);
-  };
-  plan.settle = [throttled](ScenarioRun& run) {
+  plan.body = [account](const FrameStep& step) { account->DoFrame(step); };
+  plan.settle = [account](ScenarioRun& run) {
     Injection quota;
     quota.name = "quota";
     quota.subjects = {"quota"};
     quota.means = Means::kThrottles;
-    AddAmounts(throttled->All(), quota);
+    AddAmounts(account->Settle(run.recording.frames.frames), quota);
     run.injections.push_back(std::move(quota));
   };
-  return throttled;
+  return absl::OkStatus();
 }
 
 // The workload takes the lock at the begin of each frame. Injections can only have delayed it by the
@@ -150,7 +222,7 @@ int64_t WaitForDisk(int fd, int64_t& next) {
 
 absl::StatusOr<ScenarioPlan> PlanQuotaIdle(const ScenarioStage& stage) {
   ScenarioPlan plan = PlanVideo(stage, OneCpu(stage.home));
-  RETURN_IF_ERROR(LimitByQuota(stage, plan).status());
+  RETURN_IF_ERROR(LimitByQuota(stage, plan));
   return plan;
 }
 
@@ -162,13 +234,14 @@ Proof ProveQuotaIdle() {
 
 absl::StatusOr<ScenarioPlan> PlanQuotaBurn(const ScenarioStage& stage) {
   ScenarioPlan plan = PlanVideo(stage, OneCpu(stage.home));
-  ASSIGN_OR_RETURN(const auto throttled, LimitByQuota(stage, plan));
+  RETURN_IF_ERROR(LimitByQuota(stage, plan));
   plan.injectors.push_back(MakeBurn(stage.home));
-  // Burn has the CPU too while the workload is throttled, and does not delay it then.
-  plan.settle = [throttled, add_quota = plan.settle](ScenarioRun& run) {
+  // Burn has the CPU too while the workload is throttled, and does not delay it then; but others may
+  // have it.
+  plan.settle = [add_quota = plan.settle](ScenarioRun& run) {
     add_quota(run);
-    for (const auto& [index, ns] : throttled->All()) {
-      run.injection("burn").amounts.emplace(index, Amount{-ns, 0});
+    for (const auto& [index, throttled] : run.injection("quota").amounts) {
+      run.injection("burn").amounts.emplace(index, Amount{-throttled.ns, 0, throttled.ns});
     }
   };
   return plan;

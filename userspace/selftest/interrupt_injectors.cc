@@ -40,6 +40,7 @@ constexpr int64_t kArmingNs = 150 * kNsPerMs;
 
 // One run of packets takes long, for the same reason, but not the 2 ms after which the kernel hands
 // the rest to ksoftirqd (kernel/softirq.c).
+constexpr int32_t kSenderPriority = 60;
 constexpr int kPacketsPerRun = 150;
 constexpr int64_t kRunEveryNs = 2 * kNsPerMs;
 // Instructions of a packet's filter: as many as a socket's memory has room for where
@@ -148,7 +149,7 @@ absl::StatusOr<Injector> MakeTimerFlood(CpuId cpu, int64_t every, int64_t from_n
 Injector MakePacketFlood(CpuId from, CpuId to, int64_t every, int64_t from_ns, int64_t until_ns) {
   Injector packets;
   packets.name = "packets";
-  packets.settings = {"packets", OneCpu(from), std::nullopt};
+  packets.settings = {"packets", OneCpu(from), kSenderPriority};  // so that it is in time
   packets.has_stamps = false;
   packets.is_exclusive = false;
   packets.body = [=](const InjectorContext& context, const Channel& channel) -> absl::Status {

@@ -71,6 +71,7 @@ struct ScenarioPlan {
 struct Amount {
   int64_t ns = 0;  // less than 0: of what `busy` says, so much did not count
   int64_t count = 0;
+  int64_t unsure_ns = 0;  // it may have been so much more
 };
 
 // What one injector, or one part of the kernel, did by an account that owes nothing to the trace.

@@ -39,7 +39,8 @@ struct Proof {
   // That another CPU could have been used is known; that none could.
   bool some_avoidable = false;
   bool none_avoidable = false;
-  // Each late frame's time is charged to the expected ones this exactly; unset: see short_named.
+  // What throttled a late frame is charged this exactly, and so is what came after; unset: see
+  // short_named.
   std::optional<int64_t> split_ns;
   // Without this subject alone no frame would have been in time.
   std::string saves_nothing;
@@ -85,9 +86,12 @@ struct Score {
 
   void Add(const ScenarioRun& run, const Proof& proof);
 
-  // Where the machine is not quiet, what takes a CPU that is idle is not asked for.
+  // Where the machine is not quiet, what takes a CPU that is idle, or nobody else on one, is not asked
+  // for.
   std::vector<std::string> Unproven(const Proof& proof, bool quiet) const;
 
+  // Of what was injected less than 97 % is named, and more than 300 us an injection are not.
+  bool IsShort() const;
   double NamedShare() const;     // 1 where nothing was injected
   double CompleteShare() const;  // 1 where no frame was late
   double UnknownShare() const;

@@ -150,12 +150,16 @@ absl::StatusOr<Losses> Losses::Create() {
 }
 
 void WorkWatched(uint64_t loops, uint64_t piece_loops, int64_t piece_ns, Losses& losses) {
+  constexpr int64_t kPiecesPerLook = 32;
   int64_t known_switches = ContextSwitches();
   const CpuId first_cpu{sched_getcpu()};
   const int64_t begin_ns = MonotonicNs();
   CpuId last_cpu = first_cpu;
   int64_t last_ns = begin_ns;
-  for (uint64_t done = 0; done < loops; done += piece_loops) {
+  int64_t piece = 0;
+  for (uint64_t done = 0; done < loops; done += piece_loops, ++piece) {
+    // A switch that was too short to be seen shall not be taken for that of a later gap.
+    if (piece % kPiecesPerLook == 0) known_switches = ContextSwitches();
     Work(std::min(piece_loops, loops - done));
     const int64_t now_ns = MonotonicNs();
     const CpuId cpu{sched_getcpu()};

@@ -58,7 +58,7 @@ class RunBuilder {
   }
   RunBuilder& IsInterrupted(int64_t begin_ms, int64_t end_ms, int64_t softirq_ms) {
     Segment segment = NewSegment(SegmentKind::kRunning, begin_ms, end_ms);
-    segment.parts.push_back({PartKind::kSoftirq, softirq_ms * kMs, false});
+    segment.parts.push_back({PartKind::kSoftirq, softirq_ms * kMs, false, ""});
     return Add(segment);
   }
   RunBuilder& Verdict(const std::string& subject, const std::string& kind) {
@@ -229,6 +229,22 @@ TEST(ScoreTest, TooLittleIsShort) {
               ElementsAre(HasSubstr("hog had 14000 us, and was charged 13000 us")));
 }
 
+// One window that is short is not yet a scenario that is.
+TEST(ScoreTest, AScenarioIsShortByAllOfItsTime) {
+  Score score;
+  score.late = 40;
+  score.injections = 40;
+  score.injected_ns = 400 * kMs;
+  score.named_ns = 388 * kMs;
+  score.short_named = {"frame 7"};
+  EXPECT_FALSE(score.IsShort());
+  score.named_ns -= 1 * kMs;
+  EXPECT_TRUE(score.IsShort());
+  EXPECT_THAT(score.Unproven(Proof(), true), ElementsAre("96.75 % of it is named"));
+  score.injections = 44;
+  EXPECT_FALSE(score.IsShort());
+}
+
 TEST(ScoreTest, AllButALittleAnInjectionIsEnough) {
   RunBuilder builder(20);
   builder.Waits(3, 4, "hog").Verdict("hog", "preempted");
@@ -249,8 +265,54 @@ TEST(ScoreTest, EachMeansIsNamedByItsOwnTime) {
   EXPECT_EQ(NamedNs(builder.miss(), injection), 1 * kMs);
   injection.means = Means::kThrottles;
   EXPECT_EQ(NamedNs(builder.miss(), injection), 2 * kMs);
+  injection.means = Means::kBlocks;
+  EXPECT_EQ(NamedNs(builder.miss(), injection), 0);
+  builder.miss().segments[2].waker = "hog";
+  EXPECT_EQ(NamedNs(builder.miss(), injection), 3 * kMs);
   injection.means = Means::kInterrupts;
   EXPECT_EQ(NamedNs(builder.miss(), injection), 4 * kMs);
+}
+
+TEST(ScoreTest, ADisksTimeIsNobodyElses) {
+  RunBuilder builder(20);
+  builder.Spends(SegmentKind::kBlocked, 3, 17);
+  builder.miss().segments.front().block_kind = BlockKind::kIo;
+  builder.miss().segments.front().waker = "hog";
+  Injection injection;
+  injection.name = "hog";
+  injection.subjects = {"hog"};
+  injection.means = Means::kBlocks;
+  EXPECT_EQ(NamedNs(builder.miss(), injection), 0);
+  injection.subjects = {"io"};
+  EXPECT_EQ(NamedNs(builder.miss(), injection), 14 * kMs);
+}
+
+// W sleeps [3, 17) until the holder wakes it, who waits behind hog [3, 12) and runs [12, 17).
+TEST(ScoreTest, InAChainEachHasItsOwnTime) {
+  RunBuilder builder(20);
+  builder.Spends(SegmentKind::kBlocked, 3, 17);
+  ChainLink waits;
+  waits.kind = SegmentKind::kPreempted;
+  waits.role = {RoleKind::kLoad, "holder"};
+  waits.start_ns = 3 * kMs;
+  waits.end_ns = 12 * kMs;
+  waits.occupants.resize(1);
+  waits.occupants.front().role = {RoleKind::kLoad, "hog"};
+  waits.occupants.front().start_ns = waits.start_ns;
+  waits.occupants.front().end_ns = waits.end_ns;
+  ChainLink runs = waits;
+  runs.kind = SegmentKind::kRunning;
+  runs.start_ns = 12 * kMs;
+  runs.end_ns = 17 * kMs;
+  runs.occupants.clear();
+  builder.miss().segments.front().waker = "holder";
+  builder.miss().segments.front().chain = {waits, runs};
+  Injection injection;
+  injection.name = "hog";
+  EXPECT_EQ(NamedNs(builder.miss(), injection), 9 * kMs);
+  injection.name = "holder";
+  injection.means = Means::kBlocks;
+  EXPECT_EQ(NamedNs(builder.miss(), injection), 5 * kMs);
 }
 
 // Burn has the CPU for 14 ms, and the workload is throttled in 5 of them.
@@ -271,12 +333,24 @@ TEST(ScoreTest, WhatDoesNotCountOfAnAccountIsTakenAway) {
   EXPECT_THAT(score.badly_split, IsEmpty());
 }
 
+TEST(ScoreTest, WhatMayHaveBeenMoreIsNotWrong) {
+  RunBuilder builder(20);
+  builder.Spends(SegmentKind::kThrottled, 3, 8).Waits(8, 17, "burn").Busy("burn", 12, 17);
+  builder.Named("burn").amounts.emplace(0, Amount{-4 * kMs, 0, 0});
+  builder.Verdict("burn", "runqueue_wait");
+  EXPECT_THAT(ScoreOf(builder, Proof()).wrong, ElementsAre(HasSubstr("it had 1000 us")));
+  builder.Named("burn").amounts[0].unsure_ns = 4 * kMs;
+  EXPECT_THAT(ScoreOf(builder, Proof()).wrong, IsEmpty());
+}
+
 TEST(ScoreTest, ASplitThatIsOffIsSeen) {
   RunBuilder builder(20);
-  builder.Waits(3, 17, "burn").Busy("burn", 3, 17).Verdict("burn", "preempted");
-  builder.Named("burn").amounts.emplace(0, Amount{-200'000, 0});
-  Proof proof = Expecting("burn", {});
+  builder.Spends(SegmentKind::kThrottled, 3, 8).Has("quota", 5, Means::kThrottles, "quota");
+  builder.Verdict("quota", "throttled");
+  Proof proof = Expecting("quota", {});
   proof.split_ns = 100'000;
+  EXPECT_THAT(ScoreOf(builder, proof).badly_split, IsEmpty());
+  builder.miss().segments.front().end_ns += 100'001;
   EXPECT_THAT(ScoreOf(builder, proof).badly_split, SizeIs(1));
 }
 
