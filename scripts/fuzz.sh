@@ -7,7 +7,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 readonly BUILD=$root/build-fuzz
-readonly FUZZERS=(report_json_fuzzer capture_fuzzer perfetto_fuzzer ftrace_text_fuzzer
+readonly FUZZERS=(report_json_fuzzer capture_fuzzer ftrace_fuzzer perfetto_fuzzer ftrace_text_fuzzer
   perf_script_fuzzer trace_dat_layout_fuzzer perfetto_textproto_fuzzer latency_text_fuzzer
   timehist_text_fuzzer)
 
@@ -18,7 +18,7 @@ fuzzers=("$@")
 
 cmake -S "$root" -B "$BUILD" -G Ninja -DWHYLATE_FUZZ=ON -DCMAKE_C_COMPILER=clang \
   -DCMAKE_CXX_COMPILER=clang++ >&2
-cmake --build "$BUILD" --target "${FUZZERS[@]}" make_perfetto_seeds make_trace_dat_seeds \
+cmake --build "$BUILD" --target "${FUZZERS[@]}" make_perfetto_seeds make_trace_dat_seeds make_ftrace_seeds \
   whylate >&2
 for fuzzer in "${fuzzers[@]}"; do
   corpus=$BUILD/corpus/$fuzzer
@@ -32,6 +32,9 @@ for fuzzer in "${fuzzers[@]}"; do
       -d 200ms -o "$session/s" --quiet >&2 || true
     cp "$session/s/report.json" "$corpus/seed"
     rm -r "$session"
+  fi
+  if [[ $fuzzer == ftrace_fuzzer && ! -e $corpus/frame ]]; then
+    "$BUILD/tests/make_ftrace_seeds" "$corpus"
   fi
   if [[ $fuzzer == perfetto_fuzzer && ! -e $corpus/foreign ]]; then
     "$BUILD/tests/make_perfetto_seeds" "$corpus"

@@ -270,12 +270,12 @@ Activation FromMiss(const Miss& miss, const Recording& recording, const std::str
 }
 
 // Of our own recordings.
-Analysis OfFrames(const Recording& recording, size_t worst) {
+Analysis OfFrames(const Recording& recording, const std::string& watched, size_t worst) {
   const Explanation explanation = Explain(recording);
   Analysis analysis;
   analysis.of_frames = true;
   ActivationRow row;
-  row.task = WatchedName(recording);
+  row.task = watched;
   row.tid = recording.watched;
   row.activations = static_cast<int64_t>(recording.frames.frames.size());
   for (const Miss& miss : explanation.misses) {
@@ -297,19 +297,21 @@ Analysis OfFrames(const Recording& recording, size_t worst) {
   return analysis;
 }
 
-// Whether the frames answer what is asked.
-bool AsksForFrames(const Recording& recording, const ActivationOptions& options) {
-  if (recording.frames.frames.empty() || options.deadline_ns.has_value()) return false;
-  if (options.task.empty()) return true;
+bool IsTask(const std::string& asked, Tid task, const std::string& name) {
   int32_t tid = 0;
-  if (absl::SimpleAtoi(options.task, &tid) && Tid{tid} == recording.watched) return true;
-  return WatchedName(recording) == options.task;
+  return (absl::SimpleAtoi(asked, &tid) && Tid{tid} == task) || asked == name;
 }
 
 }  // namespace
 
 Analysis AnalyzeActivations(const Recording& recording, const ActivationOptions& options) {
-  if (AsksForFrames(recording, options)) return OfFrames(recording, options.worst);
+  // Whether the frames answer what is asked.
+  if (!recording.frames.frames.empty() && !options.deadline_ns.has_value()) {
+    const std::string watched = WatchedName(recording);
+    if (options.task.empty() || IsTask(options.task, recording.watched, watched)) {
+      return OfFrames(recording, watched, options.worst);
+    }
+  }
   return Analyzer(recording, options).Run();
 }
 

@@ -1,7 +1,9 @@
 #include "analysis/attribution/stolen.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -18,16 +20,17 @@ int64_t Scaled(int64_t amount, int64_t part, int64_t whole) {
   return whole <= 0 ? 0 : static_cast<int64_t>(static_cast<Wide>(amount) * part / whole);
 }
 
-// What the sources of one context took of a stint, by name: the records right before its end.
+// What the sources of one context took of the stint that a switch ended, by name: the records right
+// before it.
 struct SourceTime {
   std::string name;
   int64_t ns = 0;
 };
 
-std::vector<SourceTime> SourcesOf(const Timeline& timeline, const Stint& stint, PartKind kind) {
+std::vector<SourceTime> SourcesOf(const Timeline& timeline, int32_t out_event, PartKind kind) {
   std::vector<SourceTime> sources;
-  const SchedEvent& out = timeline.event(stint.out_event);
-  for (int32_t at = stint.out_event - 1; at >= 0; --at) {
+  const SchedEvent& out = timeline.event(out_event);
+  for (int32_t at = out_event - 1; at >= 0; --at) {
     const SchedEvent& event = timeline.event(at);
     if (event.time_ns != out.time_ns || event.cpu != out.cpu) break;
     const auto* time = std::get_if<InterruptTimeEvent>(&event.body);
@@ -60,6 +63,40 @@ void AddBySource(const std::vector<SourceTime>& sources, int64_t whole_ns, Part 
   if (part.ns > 0) parts->push_back(std::move(part));
 }
 
+// A stay on a CPU between two switches that have records: a stint, and where an end of it has none,
+// its neighbours up to those that have.
+struct Recorded {
+  Interval interval;
+  int32_t in_event = kNoEvent;
+  int32_t out_event = kNoEvent;
+};
+
+const SwitchEvent* SwitchAt(const Timeline& timeline, int32_t event) {
+  return event == kNoEvent ? nullptr : std::get_if<SwitchEvent>(&timeline.event(event).body);
+}
+
+// nullopt where no switch nearby has a record. `stint` is one of the timeline's own.
+std::optional<Recorded> FindRecorded(const Timeline& timeline, const Stint& stint) {
+  constexpr int kMostNeighbours = 4;
+  const int32_t known = stint.out_event != kNoEvent ? stint.out_event : stint.in_event;
+  if (known == kNoEvent) return std::nullopt;
+  const std::span<const Stint> all = timeline.cpus().Stints(timeline.event(known).cpu);
+  const auto found = std::partition_point(
+      all.begin(), all.end(), [&](const Stint& s) { return s.start_ns < stint.start_ns; });
+  if (found == all.end() || found->start_ns != stint.start_ns) return std::nullopt;
+  auto first = found;
+  for (int i = 0; SwitchAt(timeline, first->in_event) == nullptr; ++i) {
+    if (first == all.begin() || i == kMostNeighbours) return std::nullopt;
+    --first;
+  }
+  auto last = found;
+  for (int i = 0; SwitchAt(timeline, last->out_event) == nullptr; ++i) {
+    if (std::next(last) == all.end() || i == kMostNeighbours) return std::nullopt;
+    ++last;
+  }
+  return Recorded{{first->start_ns, last->end_ns}, first->in_event, last->out_event};
+}
+
 }  // namespace
 
 std::string SubjectOf(const Part& part) {
@@ -71,10 +108,11 @@ int64_t ShareOf(int64_t amount, int64_t begin, int64_t end, int64_t whole) {
 }
 
 std::vector<Part> StolenParts(const Timeline& timeline, const Stint& stint, const Interval& cut) {
-  if (stint.in_event == kNoEvent || stint.out_event == kNoEvent || stint.task == kNoTask) return {};
-  const auto* in = std::get_if<SwitchEvent>(&timeline.event(stint.in_event).body);
-  const auto* out = std::get_if<SwitchEvent>(&timeline.event(stint.out_event).body);
-  if (in == nullptr || out == nullptr) return {};
+  if (stint.task == kNoTask) return {};
+  const std::optional<Recorded> recorded = FindRecorded(timeline, stint);
+  if (!recorded.has_value()) return {};
+  const SwitchEvent& in = *SwitchAt(timeline, recorded->in_event);
+  const SwitchEvent& out = *SwitchAt(timeline, recorded->out_event);
   struct Counter {
     PartKind kind;
     std::optional<int64_t> StolenTime::*value;
@@ -85,20 +123,20 @@ std::vector<Part> StolenParts(const Timeline& timeline, const Stint& stint, cons
       {PartKind::kSoftirq, &StolenTime::softirq_ns},
       {PartKind::kSteal, &StolenTime::steal_ns},
   };
+  const Interval& whole = recorded->interval;
   const Interval common = Intersection(stint.interval(), cut);
-  const bool prorated = common != stint.interval();
-  const int64_t whole_ns = stint.interval().LengthNs();
+  const bool prorated = common != whole;
   int64_t left_ns = common.LengthNs();
   std::vector<Part> parts;
   for (const Counter& counter : kCounters) {
-    const std::optional<int64_t>& before = in->stolen.*counter.value;
-    const std::optional<int64_t>& after = out->stolen.*counter.value;
+    const std::optional<int64_t>& before = in.stolen.*counter.value;
+    const std::optional<int64_t>& after = out.stolen.*counter.value;
     if (!before.has_value() || !after.has_value() || *after <= *before) continue;
-    const int64_t share_ns = ShareOf(*after - *before, common.start_ns - stint.start_ns,
-                                     common.end_ns - stint.start_ns, whole_ns);
+    const int64_t share_ns = ShareOf(*after - *before, common.start_ns - whole.start_ns,
+                                     common.end_ns - whole.start_ns, whole.LengthNs());
     const int64_t ns = std::clamp<int64_t>(share_ns, 0, left_ns);
     if (ns == 0) continue;
-    AddBySource(SourcesOf(timeline, stint, counter.kind), *after - *before,
+    AddBySource(SourcesOf(timeline, recorded->out_event, counter.kind), *after - *before,
                 {counter.kind, ns, prorated, ""}, &parts);
     left_ns -= ns;
   }

@@ -25,7 +25,9 @@ std::string SubjectOf(const Part& part);
 
 // What was taken from `stint` within `cut`, in the order nmi, irq, softirq, steal, by source where
 // that is recorded;
-// together no more than the cut's length. Empty where an end of the stint has no record.
+// together no more than the cut's length. Where an end of the stint
+// has no record, its share of what was taken between the nearest switches that have; empty where none
+// has.
 std::vector<Part> StolenParts(const Timeline& timeline, const Stint& stint, const Interval& cut);
 
 }  // namespace whylate

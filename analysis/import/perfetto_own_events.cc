@@ -23,29 +23,24 @@ bool CpusAreGood(const SchedEventBody& body) {
   return migrate == nullptr || (IsCpu(migrate->from.value) && IsCpu(migrate->to.value));
 }
 
-WakeupEvent ReadWakeup(absl::string_view body, bool is_new) {
-  WakeupEvent event;
-  event.is_new = is_new;
+void ReadWakeup(absl::string_view body, WakeupEvent* event) {
   std::optional<int32_t> priority;
   ProtoReader reader(body);
   for (ProtoField field; reader.Next(&field);) {
-    if (field.number == perfetto::SchedWakeup::kPid) event.wakee = Tid{field.Int32()};
+    if (field.number == perfetto::SchedWakeup::kPid) event->wakee = Tid{field.Int32()};
     if (field.number == perfetto::SchedWakeup::kPrio) priority = field.Int32();
-    if (field.number == perfetto::SchedWakeup::kTargetCpu) event.target = CpuId{field.Int32()};
+    if (field.number == perfetto::SchedWakeup::kTargetCpu) event->target = CpuId{field.Int32()};
   }
-  event.standing = StandingOfPriority(event.wakee, priority);
-  return event;
+  event->standing = StandingOfPriority(event->wakee, priority);
 }
 
-MigrateEvent ReadMigrate(absl::string_view body) {
-  MigrateEvent event;
+void ReadMigrate(absl::string_view body, MigrateEvent* event) {
   ProtoReader reader(body);
   for (ProtoField field; reader.Next(&field);) {
-    if (field.number == perfetto::SchedMigrateTask::kPid) event.task = Tid{field.Int32()};
-    if (field.number == perfetto::SchedMigrateTask::kOrigCpu) event.from = CpuId{field.Int32()};
-    if (field.number == perfetto::SchedMigrateTask::kDestCpu) event.to = CpuId{field.Int32()};
+    if (field.number == perfetto::SchedMigrateTask::kPid) event->task = Tid{field.Int32()};
+    if (field.number == perfetto::SchedMigrateTask::kOrigCpu) event->from = CpuId{field.Int32()};
+    if (field.number == perfetto::SchedMigrateTask::kDestCpu) event->to = CpuId{field.Int32()};
   }
-  return event;
 }
 
 // The first number with this field; our messages have it once.
@@ -57,14 +52,12 @@ int32_t Int32Field(absl::string_view body, uint32_t number) {
   return 0;
 }
 
-TaskNameEvent ReadName(absl::string_view body) {
-  TaskNameEvent event;
+void ReadName(absl::string_view body, TaskNameEvent* event) {
   ProtoReader reader(body);
   for (ProtoField field; reader.Next(&field);) {
-    if (field.number == perfetto::TaskRename::kPid) event.task = Tid{field.Int32()};
-    if (field.number == perfetto::TaskRename::kNewcomm) event.name = std::string(field.bytes);
+    if (field.number == perfetto::TaskRename::kPid) event->task = Tid{field.Int32()};
+    if (field.number == perfetto::TaskRename::kNewcomm) event->name = std::string(field.bytes);
   }
-  return event;
 }
 
 }  // namespace
@@ -96,43 +89,45 @@ bool OwnEventReader::ReadEvent(absl::string_view bytes) {
     has_last_ = false;
     return false;
   }
-  std::optional<SchedEventBody> body = ReadStandard(view);
-  has_last_ = body && CpusAreGood(*body);
-  if (has_last_) Push(view, *std::move(body));
+  SchedEvent& event = Push(view.time_ns);
+  has_last_ = ReadStandard(view, &event.body) && CpusAreGood(event.body);
+  if (!has_last_) Pop();
   return has_last_;
 }
 
-void OwnEventReader::Push(const FtraceEventView& view, SchedEventBody body) {
-  events_->push_back({view.time_ns, cpu_id_, cpu_->next_sequence++, std::move(body)});
+// Where the event will stay: it is read in place.
+SchedEvent& OwnEventReader::Push(int64_t time_ns) {
+  SchedEvent& event = events_->emplace_back();
+  event.time_ns = time_ns;
+  event.cpu = cpu_id_;
+  event.sequence = cpu_->next_sequence++;
+  return event;
 }
 
-// The switch before was written for other tools.
-void OwnEventReader::TakeBack(const FtraceEventView& view) {
-  if (!has_last_ || events_->back().time_ns != view.time_ns) return;
+void OwnEventReader::Pop() {
   events_->pop_back();
   --cpu_->next_sequence;
   has_last_ = false;
 }
 
-SwitchEvent OwnEventReader::ReadSwitch(absl::string_view body) const {
+void OwnEventReader::ReadSwitch(absl::string_view body, SwitchEvent* event) const {
   using perfetto::SchedSwitch;
-  SwitchEvent event;
   std::optional<int32_t> prev_priority;
   std::optional<int32_t> next_priority;
   ProtoReader reader(body);
   for (ProtoField field; reader.Next(&field);) {
     switch (field.number) {
       case SchedSwitch::kPrevPid:
-        event.prev = Tid{field.Int32()};
+        event->prev = Tid{field.Int32()};
         break;
       case SchedSwitch::kPrevPrio:
         prev_priority = field.Int32();
         break;
       case SchedSwitch::kPrevState:
-        event.prev_state = static_cast<uint32_t>(field.value);
+        event->prev_state = static_cast<uint32_t>(field.value);
         break;
       case SchedSwitch::kNextPid:
-        event.next = Tid{field.Int32()};
+        event->next = Tid{field.Int32()};
         break;
       case SchedSwitch::kNextPrio:
         next_priority = field.Int32();
@@ -141,40 +136,50 @@ SwitchEvent OwnEventReader::ReadSwitch(absl::string_view body) const {
         break;
     }
   }
-  event.out = perfetto::OutOfReportedState(event.prev_state);
-  event.prev_standing = StandingOfPriority(event.prev, prev_priority);
-  event.next_standing = StandingOfPriority(event.next, next_priority);
-  event.stolen = cpu_->stolen;
-  return event;
+  event->out = perfetto::OutOfReportedState(event->prev_state);
+  event->prev_standing = StandingOfPriority(event->prev, prev_priority);
+  event->next_standing = StandingOfPriority(event->next, next_priority);
+  event->stolen = cpu_->stolen;
+  event->preempt = cpu_->preempt;
+  event->prev_in_iowait = cpu_->iowait;
 }
 
-std::optional<SchedEventBody> OwnEventReader::ReadStandard(const FtraceEventView& view) {
+bool OwnEventReader::ReadStandard(const FtraceEventView& view, SchedEventBody* body) const {
   const Tid current{view.pid.value_or(0)};
   switch (view.kind) {
     case perfetto::FtraceEvent::kSchedSwitch:
-      return ReadSwitch(view.body);
+      ReadSwitch(view.body, &body->emplace<SwitchEvent>());
+      return true;
     case perfetto::FtraceEvent::kSchedWaking: {
-      WakingEvent event;
-      event.wakee = Tid{Int32Field(view.body, perfetto::SchedWakeup::kPid)};
-      event.waker = current;
-      event.context = WakerContext::kTask;
-      return event;
+      auto& waking = body->emplace<WakingEvent>();
+      waking.wakee = Tid{Int32Field(view.body, perfetto::SchedWakeup::kPid)};
+      waking.waker = current;
+      waking.context = WakerContext::kTask;
+      return true;
     }
     case perfetto::FtraceEvent::kSchedWakeup:
-    case perfetto::FtraceEvent::kSchedWakeupNew:
-      return ReadWakeup(view.body, view.kind == perfetto::FtraceEvent::kSchedWakeupNew);
+    case perfetto::FtraceEvent::kSchedWakeupNew: {
+      auto& wakeup = body->emplace<WakeupEvent>();
+      wakeup.is_new = view.kind == perfetto::FtraceEvent::kSchedWakeupNew;
+      ReadWakeup(view.body, &wakeup);
+      return true;
+    }
     case perfetto::FtraceEvent::kSchedMigrateTask:
-      return ReadMigrate(view.body);
+      ReadMigrate(view.body, &body->emplace<MigrateEvent>());
+      return true;
     case perfetto::FtraceEvent::kTaskNewtask: {
       const int32_t child = Int32Field(view.body, perfetto::TaskNewtask::kPid);
-      return ForkEvent{current, Tid{child}, Tgid{child}};
+      *body = ForkEvent{current, Tid{child}, Tgid{child}};
+      return true;
     }
     case perfetto::FtraceEvent::kSchedProcessExit:
-      return ExitEvent{Tid{Int32Field(view.body, perfetto::SchedProcessExit::kPid)}};
+      *body = ExitEvent{Tid{Int32Field(view.body, perfetto::SchedProcessExit::kPid)}};
+      return true;
     case perfetto::FtraceEvent::kTaskRename:
-      return ReadName(view.body);
+      ReadName(view.body, &body->emplace<TaskNameEvent>());
+      return true;
     default:
-      return std::nullopt;
+      return false;
   }
 }
 
@@ -200,7 +205,8 @@ bool OwnEventReader::ReadGeneric(const FtraceEventView& view) {
   }
   if (reader.malformed()) return false;
   if (name == perfetto::kHiddenSwitch) {
-    TakeBack(view);
+    // The switch before was written for other tools.
+    if (has_last_ && events_->back().time_ns == view.time_ns) Pop();
     return true;
   }
   bool understood = true;
@@ -210,8 +216,8 @@ bool OwnEventReader::ReadGeneric(const FtraceEventView& view) {
     std::optional<SchedEventBody> body = StandaloneEvent(name, facts_);
     has_last_ = body && CpusAreGood(*body) && !full();
     if (!has_last_) return false;
-    Push(view, *std::move(body));
-    last = &events_->back();
+    last = &Push(view.time_ns);
+    last->body = *std::move(body);
   }
   if (last == nullptr || !understood) return false;
   for (const GenericFact& fact : facts_) {
@@ -219,7 +225,11 @@ bool OwnEventReader::ReadGeneric(const FtraceEventView& view) {
     last->sequence = static_cast<uint64_t>(fact.number.value_or(0));
     cpu_->next_sequence = last->sequence + 1;
   }
-  if (const auto* event = std::get_if<SwitchEvent>(&last->body)) cpu_->stolen = event->stolen;
+  if (const auto* event = std::get_if<SwitchEvent>(&last->body)) {
+    cpu_->stolen = event->stolen;
+    cpu_->preempt = event->preempt;
+    cpu_->iowait = event->prev_in_iowait;
+  }
   return true;
 }
 

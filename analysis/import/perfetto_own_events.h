@@ -37,16 +37,19 @@ class OwnEventReader {
  private:
   struct Cpu {
     uint64_t next_sequence = 0;
+    // As at its last switch.
     StolenTime stolen;
+    std::optional<bool> preempt;
+    std::optional<bool> iowait;
   };
 
   bool ReadEvent(absl::string_view bytes);
   bool ReadGeneric(const FtraceEventView& view);
-  // The standard events, by their fields; nullopt for one that is none of ours.
-  std::optional<SchedEventBody> ReadStandard(const FtraceEventView& view);
-  void TakeBack(const FtraceEventView& view);
-  SwitchEvent ReadSwitch(absl::string_view body) const;
-  void Push(const FtraceEventView& view, SchedEventBody body);
+  // The standard events, by their fields; false for one that is none of ours.
+  bool ReadStandard(const FtraceEventView& view, SchedEventBody* body) const;
+  void ReadSwitch(absl::string_view body, SwitchEvent* event) const;
+  SchedEvent& Push(int64_t time_ns);
+  void Pop();
 
   size_t limit_;
   std::vector<SchedEvent>* events_;

@@ -19,6 +19,10 @@ int64_t TimeBefore(int64_t time_ns, int64_t since_ns) {
 
 int32_t Int32(const GenericFact& fact) { return static_cast<int32_t>(fact.number.value_or(0)); }
 
+std::optional<bool> Bool(const GenericFact& fact) {
+  return fact.number ? std::optional<bool>(*fact.number != 0) : std::nullopt;
+}
+
 bool ReadCpus(const GenericFact& fact, std::optional<CpuSet>* cpus) {
   if (fact.text.empty()) {
     *cpus = CpuSet();
@@ -69,9 +73,9 @@ bool Complete(const GenericFact& fact, const SchedEvent& at, SwitchEvent* event)
   } else if (fact.name == "next_allowed") {
     return ReadCpus(fact, &event->next_allowed);
   } else if (fact.name == "preempt") {
-    event->preempt = number != 0;
+    event->preempt = Bool(fact);
   } else if (fact.name == "iowait") {
-    event->prev_in_iowait = number != 0;
+    event->prev_in_iowait = Bool(fact);
   } else if (fact.name == "stack") {
     event->stack = Int32(fact);
   } else {

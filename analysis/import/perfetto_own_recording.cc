@@ -3,19 +3,21 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "analysis/import/event_runs.h"
 #include "analysis/import/perfetto_annotations.h"
 #include "analysis/import/perfetto_own_events.h"
 #include "analysis/import/perfetto_own_head.h"
 #include "analysis/import/perfetto_packets.h"
 #include "analysis/model/cpu_set.h"
+#include "analysis/model/huge_pages.h"
 #include "analysis/model/perfetto_fields.h"
 #include "analysis/model/status_macros.h"
 
@@ -25,18 +27,8 @@ namespace {
 // Losses, and omitted stretches, of which a recording of ours has no more than frames.
 constexpr size_t kMostStretches = 50'000;
 
-// Into the total order, in which our files have them within each CPU only.
-void Sort(std::vector<SchedEvent>* events) {
-  if (std::is_sorted(events->begin(), events->end(), Before)) return;
-  std::vector<size_t> order(events->size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return Before((*events)[a], (*events)[b]); });
-  std::vector<SchedEvent> sorted;
-  sorted.reserve(events->size());
-  for (const size_t i : order) sorted.push_back(std::move((*events)[i]));
-  *events = std::move(sorted);
-}
+// The writer's smallest event is larger.
+constexpr size_t kLeastEventBytes = 16;
 
 class OwnReader {
  public:
@@ -44,6 +36,7 @@ class OwnReader {
       : limits_(limits), events_(limits.events, &trace_.recording.events) {}
 
   absl::StatusOr<ImportedTrace> Read(absl::string_view bytes) {
+    size_bytes_ = bytes.size();
     const PerfettoPacketSummary summary = ForEachPacket(
         bytes, limits_, [this](const PerfettoPacket& packet) { return Visit(packet); });
     RETURN_IF_ERROR(status_);
@@ -52,7 +45,7 @@ class OwnReader {
     trace_.format = "whylate recording";
     trace_.has_frames = true;
     Close(summary, bytes.size());
-    Sort(&trace_.recording.events);
+    OrderEvents();
     return std::move(trace_);
   }
 
@@ -61,9 +54,32 @@ class OwnReader {
     if (packet.track_event.data() != nullptr) return VisitTrackEvent(packet.track_event);
     if (packet.ftrace_events.data() == nullptr || !has_head_) return PacketUse::kGood;
     const size_t before = trace_.recording.events.size();
-    if (events_.ReadBundle(packet.ftrace_events)) return PacketUse::kGood;
-    if (!trouble_at_) trouble_at_ = before;
-    return PacketUse::kMalformed;
+    const bool good = events_.ReadBundle(packet.ftrace_events);
+    if (!good && !trouble_at_) trouble_at_ = before;
+    OrderStretches();
+    return good ? PacketUse::kGood : PacketUse::kMalformed;
+  }
+
+  // Once a stretch is whole: it is in the processor's cache.
+  void OrderStretches() {
+    const std::span<SchedEvent> events = trace_.recording.events;
+    while (events.size() - ordered_ >= counts_.stretch_events) {
+      MergeRuns(events.subspan(ordered_, static_cast<size_t>(counts_.stretch_events)));
+      ordered_ += static_cast<size_t>(counts_.stretch_events);
+    }
+  }
+
+  // Into the total order: what is left of the last stretch, and all where a file's stretches are not
+  // in order themselves.
+  void OrderEvents() {
+    const std::span<SchedEvent> events = trace_.recording.events;
+    ordered_ = std::min(ordered_, events.size());
+    MergeRuns(events.subspan(ordered_));
+    bool in_order = true;
+    for (size_t i = ordered_; i > 0; i -= static_cast<size_t>(counts_.stretch_events)) {
+      in_order = in_order && (i == events.size() || !Before(events[i], events[i - 1]));
+    }
+    if (!in_order) MergeRuns(events);
   }
 
   PacketUse VisitTrackEvent(absl::string_view bytes) {
@@ -76,9 +92,18 @@ class OwnReader {
       }
       has_head_ = true;
       status_ = ReadOwnHead(event.annotations, &trace_.recording, &counts_);
+      ReserveEvents();
       return status_.ok() ? PacketUse::kGood : PacketUse::kStop;
     }
     return ReadSlice(event.annotations) ? PacketUse::kGood : PacketUse::kMalformed;
+  }
+
+  // A file may lie about how many it has.
+  void ReserveEvents() {
+    const uint64_t most = std::min(limits_.events, size_bytes_ / kLeastEventBytes);
+    std::vector<SchedEvent>& events = trace_.recording.events;
+    events.reserve(static_cast<size_t>(std::min(counts_.events, most)));
+    PreferHugePages(events.data(), events.capacity() * sizeof(SchedEvent));
   }
 
   bool ReadSlice(const std::vector<Annotation>& facts) {
@@ -171,7 +196,9 @@ class OwnReader {
   OwnEventReader events_;
   OwnCounts counts_;
   absl::Status status_;
+  size_t size_bytes_ = 0;
   bool has_head_ = false;
+  size_t ordered_ = 0;                // events of stretches that are in order, each of them
   std::optional<size_t> trouble_at_;  // events before the first bundle that is broken
 };
 

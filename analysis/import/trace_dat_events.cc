@@ -5,10 +5,18 @@
 #include <algorithm>
 #include <limits>
 
+#include "absl/types/span.h"
+#include "analysis/import/ftrace_field.h"
+
 namespace whylate {
 namespace {
 
 constexpr size_t kNoField = 6;  // the last slot, always null
+
+// The caller has looked that there are some.
+absl::Span<const uint8_t> BytesOf(const tep_record& record) {
+  return {static_cast<const uint8_t*>(record.data), static_cast<size_t>(record.size)};
+}
 
 std::optional<WakerContext> ContextOfRecord(tep_handle* tep, tep_record* record) {
   const int flags = tep_data_flags(tep, record);
@@ -81,40 +89,11 @@ const TraceDatEvents::Format& TraceDatEvents::FormatOf(int32_t id) {
 }
 
 std::optional<int64_t> TraceDatEvents::Number(const At& at, size_t index) const {
-  const tep_format_field* field = at.format->fields[index];
-  if (field == nullptr || field->offset < 0 || field->size <= 0 ||
-      field->offset > at.record->size - field->size) {
-    return std::nullopt;
-  }
-  unsigned long long value = 0;
-  if (tep_read_number_field(at.format->fields[index], at.record->data, &value) != 0) {
-    return std::nullopt;
-  }
-  int64_t number = static_cast<int64_t>(value);
-  if ((field->flags & TEP_FIELD_IS_SIGNED) != 0 && field->size == 4) {
-    number = static_cast<int32_t>(value);
-  }
-  return number;
+  return FtraceNumber(at.format->fields[index], BytesOf(*at.record));
 }
 
 absl::string_view TraceDatEvents::Text(const At& at, size_t index) const {
-  const tep_format_field* field = at.format->fields[index];
-  if (field == nullptr || field->offset < 0 || field->size <= 0 ||
-      field->offset > at.record->size - field->size) {
-    return "";
-  }
-  int64_t offset = field->offset;
-  int64_t size = field->size;
-  if ((field->flags & TEP_FIELD_IS_DYNAMIC) != 0) {
-    // Where the text is, and its length, in the halves of a word.
-    const int64_t location = Number(at, index).value_or(0);
-    offset = location & 0xffff;
-    size = (location >> 16) & 0xffff;
-    if (offset > at.record->size - size) return "";
-  }
-  const absl::string_view text(static_cast<const char*>(at.record->data) + offset,
-                               static_cast<size_t>(size));
-  return text.substr(0, text.find('\0'));
+  return FtraceText(at.format->fields[index], BytesOf(*at.record));
 }
 
 std::optional<TracedTask> TraceDatEvents::Task(const At& at, size_t name, size_t tid,

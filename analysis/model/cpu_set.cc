@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstddef>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
@@ -42,35 +43,40 @@ absl::StatusOr<CpuSet> CpuSet::Parse(absl::string_view text) {
   return set;
 }
 
+CpuSet::CpuSet(const CpuSet& other)
+    : words_(other.words_ == nullptr ? nullptr : std::make_unique<Words>(*other.words_)) {}
+
+CpuSet& CpuSet::operator=(const CpuSet& other) { return *this = CpuSet(other); }
+
 void CpuSet::Add(CpuId cpu) {
+  if (words_ == nullptr) words_ = std::make_unique<Words>();
   const auto word = static_cast<size_t>(cpu.value) / 64;
-  if (word >= words_.size()) words_.resize(word + 1);
-  words_[word] |= uint64_t{1} << (static_cast<unsigned>(cpu.value) % 64);
+  if (word >= words_->size()) words_->resize(word + 1);
+  (*words_)[word] |= uint64_t{1} << (static_cast<unsigned>(cpu.value) % 64);
 }
 
 bool CpuSet::Contains(CpuId cpu) const {
   if (cpu.value < 0) return false;
-  const auto word = static_cast<size_t>(cpu.value) / 64;
-  return word < words_.size() && (words_[word] >> (static_cast<unsigned>(cpu.value) % 64) & 1) != 0;
+  const uint64_t word = Word(static_cast<size_t>(cpu.value) / 64);
+  return (word >> (static_cast<unsigned>(cpu.value) % 64) & 1) != 0;
 }
 
 int32_t CpuSet::Count() const {
   int32_t count = 0;
-  for (uint64_t word : words_) count += std::popcount(word);
+  for (size_t i = 0; i < size(); ++i) count += std::popcount(Word(i));
   return count;
 }
 
 bool CpuSet::IsSubsetOf(const CpuSet& other) const {
-  for (size_t i = 0; i < words_.size(); ++i) {
-    const uint64_t theirs = i < other.words_.size() ? other.words_[i] : 0;
-    if ((words_[i] & ~theirs) != 0) return false;
+  for (size_t i = 0; i < size(); ++i) {
+    if ((Word(i) & ~other.Word(i)) != 0) return false;
   }
   return true;
 }
 
 std::vector<CpuId> CpuSet::ToVector() const {
   std::vector<CpuId> cpus;
-  for (size_t i = 0; i < words_.size() * 64; ++i) {
+  for (size_t i = 0; i < size() * 64; ++i) {
     const CpuId cpu{static_cast<int32_t>(i)};
     if (Contains(cpu)) cpus.push_back(cpu);
   }
@@ -90,6 +96,9 @@ std::string CpuSet::ToString() const {
   return absl::StrJoin(ranges, ",");
 }
 
-bool operator==(const CpuSet& a, const CpuSet& b) { return a.words_ == b.words_; }
+bool operator==(const CpuSet& a, const CpuSet& b) {
+  if (a.empty() || b.empty()) return a.empty() == b.empty();
+  return *a.words_ == *b.words_;
+}
 
 }  // namespace whylate

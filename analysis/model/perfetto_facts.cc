@@ -149,9 +149,9 @@ std::optional<int32_t> ReportedPriority(Tid tid, const TaskStanding& standing) {
   return std::nullopt;
 }
 
-uint32_t ReportedState(SwitchOut out, uint32_t raw_state) {
+uint32_t ReportedState(SwitchOut out, uint32_t raw_state, bool preempt) {
   if (out == SwitchOut::kRunnable || out == SwitchOut::kThrottled) {
-    return raw_state == 0 ? 0 : kReportPreempted;
+    return raw_state == 0 && !preempt ? 0 : kReportPreempted;
   }
   if (out == SwitchOut::kExited) return kReportDead;
   if ((raw_state & kTaskIdle) == kTaskIdle) return kReportIdle;

@@ -42,9 +42,10 @@ std::optional<RoleKind> RoleKindOf(absl::string_view word);
 std::optional<int32_t> ReportedPriority(Tid tid, const TaskStanding& standing);
 
 // The state that sched_switch reports (include/trace/events/sched.h, 6.18): 0 or 0x100 for a task
-// that stays runnable, the latter where it was about to sleep; else the bits of TASK_REPORT, 0x80
-// for an idle sleep (TASK_IDLE), 0x10 for one that exits.
-uint32_t ReportedState(SwitchOut out, uint32_t raw_state);
+// that stays runnable, the latter where it was preempted in the kernel (the tracepoint's argument) or
+// about to sleep; else the bits of TASK_REPORT, 0x80 for an idle sleep (TASK_IDLE), 0x10 for one that
+// exits.
+uint32_t ReportedState(SwitchOut out, uint32_t raw_state, bool preempt = false);
 // How a task left by that state alone.
 SwitchOut OutOfReportedState(uint32_t reported);
 

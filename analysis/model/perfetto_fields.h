@@ -236,7 +236,7 @@ struct DebugAnnotation {
 //              what the CPU has lost in all, where changed since its switch before; without a
 //              value: no longer known
 //   prev_allowed, next_allowed   CPUs, as a list
-//   preempt, iowait   0 or 1
+//   preempt, iowait   0 or 1, where not as at the CPU's switch before; without a value: not known
 //   stack      index in the recording's whylate_stacks
 inline constexpr char kSwitchFacts[] = "whylate_switch";
 // whylate_waking, after sched_waking: context (where not "task"), irq, source, on_rq, on_cpu,

@@ -163,7 +163,7 @@ struct TimerExpireEvent {
 // sched_setaffinity() on a watched task returned.
 struct AffinityEvent {
   Tid task;
-  CpuSet allowed;
+  CpuSet allowed;         // empty: what it is from here on is not known
   std::optional<Tid> by;  // who called it
   friend bool operator==(const AffinityEvent&, const AffinityEvent&) = default;
 };

@@ -171,11 +171,12 @@ void SchedEventWriter::Allowed(absl::string_view name, const std::optional<CpuSe
   if (allowed) Fact(name, allowed->ToString());
 }
 
-void SchedEventWriter::Stolen(absl::string_view name, const std::optional<int64_t>& now,
-                              std::optional<int64_t>& before) {
+template <typename Value>
+void SchedEventWriter::Changed(absl::string_view name, const std::optional<Value>& now,
+                               std::optional<Value>& before) {
   if (now == before) return;
   if (now) {
-    Fact(name, *now);
+    Fact(name, static_cast<int64_t>(*now));
   } else {
     Forgotten(name);
   }
@@ -196,7 +197,8 @@ void SchedEventWriter::Generic(absl::string_view name, bool alone) {
 
 void SchedEventWriter::Write(const SwitchEvent& event) {
   using perfetto::SchedSwitch;
-  const uint32_t state = perfetto::ReportedState(event.out, event.prev_state);
+  const uint32_t state =
+      perfetto::ReportedState(event.out, event.prev_state, event.preempt.value_or(false));
   if (cpu_->shown && *cpu_->shown != event.prev) {
     const int64_t arrival_ns = event.prev_arrival_ns.value_or(event_->time_ns);
     HiddenSwitch(std::clamp(arrival_ns, std::min(cpu_->last_ns, event_->time_ns), event_->time_ns),
@@ -217,13 +219,13 @@ void SchedEventWriter::Write(const SwitchEvent& event) {
   if (event.next_by_dl_server) Fact("dl_server", 1);
   if (event.prev_arrival_ns) Fact("ran_ns", Since(event_->time_ns, *event.prev_arrival_ns));
   if (event.next_queued_ns) Fact("queued_ns", Since(event_->time_ns, *event.next_queued_ns));
-  Stolen("irq_ns", event.stolen.irq_ns, cpu_->stolen.irq_ns);
-  Stolen("softirq_ns", event.stolen.softirq_ns, cpu_->stolen.softirq_ns);
-  Stolen("steal_ns", event.stolen.steal_ns, cpu_->stolen.steal_ns);
+  Changed("irq_ns", event.stolen.irq_ns, cpu_->stolen.irq_ns);
+  Changed("softirq_ns", event.stolen.softirq_ns, cpu_->stolen.softirq_ns);
+  Changed("steal_ns", event.stolen.steal_ns, cpu_->stolen.steal_ns);
   Allowed("prev_allowed", event.prev_allowed);
   Allowed("next_allowed", event.next_allowed);
-  if (event.preempt) Fact("preempt", *event.preempt ? 1 : 0);
-  if (event.prev_in_iowait) Fact("iowait", *event.prev_in_iowait ? 1 : 0);
+  Changed("preempt", event.preempt, cpu_->preempt);
+  Changed("iowait", event.prev_in_iowait, cpu_->iowait);
   if (event.stack) Fact("stack", *event.stack);
   cpu_->current = event.prev;
   Generic(perfetto::kSwitchFacts, false);

@@ -51,6 +51,8 @@ class SchedEventWriter {
     int64_t last_ns = 0;       // of the event before
     uint64_t next_sequence = 0;
     StolenTime stolen;
+    std::optional<bool> preempt;
+    std::optional<bool> iowait;
   };
   using FillMessage = absl::FunctionRef<void(protozero::pbf_writer&)>;
 
@@ -86,8 +88,10 @@ class SchedEventWriter {
   void Standing(absl::string_view prefix, Tid tid, const TaskStanding& standing);
   void FullStanding(absl::string_view prefix, const TaskStanding& standing);
   void Allowed(absl::string_view name, const std::optional<CpuSet>& allowed);
-  void Stolen(absl::string_view name, const std::optional<int64_t>& now,
-              std::optional<int64_t>& before);
+  // Where it is not as it was at the CPU's switch before, which it then is.
+  template <typename Value>
+  void Changed(absl::string_view name, const std::optional<Value>& now,
+               std::optional<Value>& before);
   void Generic(absl::string_view name, bool alone);
 
   absl::string_view Comm(Tid tid) const;

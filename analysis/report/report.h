@@ -31,8 +31,8 @@ struct SessionOptions {
   std::string load_command;
   std::optional<int32_t> bench_nice;
   std::optional<int32_t> load_nice;
-  std::string cpus;                         // list notation; "" for all
-  std::string source;                       // "bpf", "none"; "" chooses by what this process may do
+  std::string cpus;    // list notation; "" for all
+  std::string source;  // "bpf", "tracefs", "none"; "" chooses by what this process may do
   int64_t buffer_bytes = int64_t{8} << 20;  // between the kernel and the reader of the trace
   std::string record = "misses";  // what of the trace is kept in a file: "all", "misses", "none"
   std::string workdir = ".";

@@ -81,7 +81,8 @@ AffinityTrack::AffinityTrack(const Recording& recording, Tid watched,
   for (const Reading& reading : Readings(recording, watched, events)) {
     const bool holds = value != nullptr && (reading.is_change || *value == *reading.allowed);
     push(reading.time_ns, holds ? value : nullptr);
-    value = reading.allowed;
+    // An empty mask: it was changed, and to what is not known.
+    value = reading.allowed->empty() ? nullptr : reading.allowed;
   }
   push(kLast, nullptr);
 }

@@ -1,8 +1,9 @@
 #include "analysis/timeline/event_order.h"
 
 #include <algorithm>
-#include <set>
 #include <variant>
+
+#include "analysis/model/cpu_set.h"
 
 namespace whylate {
 
@@ -47,22 +48,24 @@ Interval RecordingBounds(const Recording& recording) {
 }
 
 std::vector<CpuId> RecordingCpus(const Recording& recording) {
-  std::set<CpuId> cpus;
-  for (const CpuDescription& description : recording.cpus) cpus.insert(description.cpu);
-  for (const LossInterval& loss : recording.losses) cpus.insert(loss.cpu);
+  CpuSet cpus;
+  const auto add = [&](CpuId cpu) {
+    if (cpu.value >= 0) cpus.Add(cpu);  // else nonsense of a damaged recording
+  };
+  for (const CpuDescription& description : recording.cpus) add(description.cpu);
+  for (const LossInterval& loss : recording.losses) add(loss.cpu);
   for (const SchedEvent& event : recording.events) {
-    if (cpus.empty() || event.cpu != *cpus.rbegin()) cpus.insert(event.cpu);
-    if (const auto* wakeup = std::get_if<WakeupEvent>(&event.body)) cpus.insert(wakeup->target);
-    if (const auto* migrate = std::get_if<MigrateEvent>(&event.body)) {
-      cpus.insert(migrate->from);
-      cpus.insert(migrate->to);
-    }
-    if (const auto* seed = std::get_if<TaskSeedEvent>(&event.body)) {
-      if (seed->on_rq) cpus.insert(seed->queued_on);
+    add(event.cpu);
+    if (const auto* wakeup = std::get_if<WakeupEvent>(&event.body)) {
+      add(wakeup->target);
+    } else if (const auto* migrate = std::get_if<MigrateEvent>(&event.body)) {
+      add(migrate->from);
+      add(migrate->to);
+    } else if (const auto* seed = std::get_if<TaskSeedEvent>(&event.body)) {
+      if (seed->on_rq) add(seed->queued_on);
     }
   }
-  cpus.erase(cpus.begin(), cpus.lower_bound(CpuId{0}));  // nonsense of a damaged recording
-  return {cpus.begin(), cpus.end()};
+  return cpus.ToVector();
 }
 
 std::vector<Gap> CpuGaps(const Recording& recording, CpuId cpu) {

@@ -31,7 +31,12 @@ class Dispatcher {
       : events_(events),
         tasks_(tasks),
         cpus_(cpus),
-        trackers_(tasks.size(), TaskTracker(&cpus, bounds.start_ns, HasWakeups(events))) {}
+        trackers_(tasks.size(), TaskTracker(&cpus, bounds.start_ns, HasWakeups(events))) {
+    for (size_t task = kIdleTask + 1; task < tasks.size(); ++task) {
+      // One a record, and the one before the first of them.
+      trackers_[task].Reserve(tasks.info(static_cast<TaskIndex>(task)).records + 1);
+    }
+  }
 
   void Run() {
     const std::vector<HiddenChange>& hidden = cpus_.hidden_changes();

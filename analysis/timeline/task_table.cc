@@ -13,9 +13,7 @@ TaskTable::TaskTable(const std::vector<const SchedEvent*>& events) {
     if (const auto* switched = std::get_if<SwitchEvent>(&body)) {
       OnSwitch(*switched, i);
     } else if (const auto* waking = std::get_if<WakingEvent>(&body)) {
-      Touch(waking->waker, i);
-      Touch(waking->wakee, i);
-      by_tid_[waking->wakee].active = true;
+      OnWaking(*waking, i);
     } else if (const auto* wakeup = std::get_if<WakeupEvent>(&body)) {
       OnWakeup(*wakeup, i);
     } else if (const auto* migrate = std::get_if<MigrateEvent>(&body)) {
@@ -49,39 +47,43 @@ TaskTable::TaskTable(const std::vector<const SchedEvent*>& events) {
   }
 }
 
-TaskIndex TaskTable::BeginLife(Tid tid, size_t event_index) {
-  TidState& state = by_tid_[tid];
+TaskIndex TaskTable::BeginLife(Tid tid, TidState* state, size_t event_index) {
   const TaskIndex task = static_cast<TaskIndex>(tasks_.size());
   TaskInfo info;
-  info.key = {tid, static_cast<uint32_t>(state.lives.size())};
+  info.key = {tid, static_cast<uint32_t>(state->lives.size())};
+  info.records = 1;
   tasks_.push_back(std::move(info));
-  state.lives.push_back({event_index, task});
-  state.fresh = false;
-  state.active = false;
-  state.ran = false;
-  state.ended = false;
+  state->lives.push_back({event_index, task});
+  state->fresh = false;
+  state->active = false;
+  state->ran = false;
+  state->ended = false;
+  return task;
+}
+
+TaskIndex TaskTable::Touch(Tid tid, TidState* state, size_t event_index) {
+  if (state->lives.empty() || state->ended) return BeginLife(tid, state, event_index);
+  const TaskIndex task = state->lives.back().task;
+  ++tasks_[static_cast<size_t>(task)].records;
   return task;
 }
 
 TaskIndex TaskTable::Touch(Tid tid, size_t event_index) {
-  if (tid == Tid{0}) return kIdleTask;
-  TidState& state = by_tid_[tid];
-  if (state.lives.empty() || state.ended) return BeginLife(tid, event_index);
-  return state.lives.back().task;
+  return tid == Tid{0} ? kIdleTask : Touch(tid, &by_tid_[tid], event_index);
 }
 
 void TaskTable::OnSwitch(const SwitchEvent& event, size_t event_index) {
-  Touch(event.prev, event_index);
-  if (event.prev != Tid{0}) by_tid_[event.prev].active = true;
-  if (event.prev != Tid{0} && event.out == SwitchOut::kExited) {
+  if (event.prev != Tid{0}) {
     TidState& state = by_tid_[event.prev];
+    Touch(event.prev, &state, event_index);
+    state.active = true;
     // A tid is free before its task is off the CPU: this may be the end of the life before.
     const bool of_the_life_before = state.lives.size() > 1 && !state.ran;
-    if (!of_the_life_before) state.ended = true;
+    if (event.out == SwitchOut::kExited && !of_the_life_before) state.ended = true;
   }
-  Touch(event.next, event_index);
   if (event.next != Tid{0}) {
     TidState& state = by_tid_[event.next];
+    Touch(event.next, &state, event_index);
     state.active = true;
     state.ran = true;
     state.fresh = false;
@@ -91,8 +93,9 @@ void TaskTable::OnSwitch(const SwitchEvent& event, size_t event_index) {
 void TaskTable::OnFork(const ForkEvent& event, size_t event_index, int64_t time_ns) {
   const TaskIndex parent = Touch(event.parent, event_index);
   if (event.child == Tid{0}) return;
-  const TaskIndex child = BeginLife(event.child, event_index);
-  by_tid_[event.child].fresh = true;
+  TidState& state = by_tid_[event.child];
+  const TaskIndex child = BeginLife(event.child, &state, event_index);
+  state.fresh = true;
   TaskInfo& info = tasks_[static_cast<size_t>(child)];
   info.tgid = event.child_tgid;
   info.parent = parent;
@@ -110,17 +113,25 @@ void TaskTable::OnName(const TaskNameEvent& event, size_t event_index, int64_t t
   info.names.emplace_back(time_ns, event.name);
 }
 
+void TaskTable::OnWaking(const WakingEvent& event, size_t event_index) {
+  Touch(event.waker, event_index);
+  if (event.wakee == Tid{0}) return;
+  TidState& state = by_tid_[event.wakee];
+  Touch(event.wakee, &state, event_index);
+  state.active = true;
+}
+
 void TaskTable::OnWakeup(const WakeupEvent& event, size_t event_index) {
   if (event.wakee == Tid{0}) return;
+  TidState& state = by_tid_[event.wakee];
   if (event.is_new) {
-    TidState& state = by_tid_[event.wakee];
     // The waking of a new task is no event of its own, so a tid that was seen before without a fork
     // is another task.
-    if (!state.fresh && state.active) BeginLife(event.wakee, event_index);
+    if (!state.fresh && state.active) BeginLife(event.wakee, &state, event_index);
     state.fresh = false;
   }
-  Touch(event.wakee, event_index);
-  by_tid_[event.wakee].active = true;
+  Touch(event.wakee, &state, event_index);
+  state.active = true;
 }
 
 TaskIndex TaskTable::Find(Tid tid, size_t event_index) const {

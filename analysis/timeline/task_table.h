@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "analysis/model/ids.h"
 #include "analysis/model/sched_event.h"
@@ -33,6 +33,7 @@ struct TaskInfo {
   std::optional<Tgid> tgid;
   TaskIndex parent = kNoTask;  // by fork, where that was recorded
   bool is_kernel_thread = false;
+  size_t records = 0;                                  // of events that name it
   std::vector<std::pair<int64_t, std::string>> names;  // from when on, in order
   std::vector<std::pair<int64_t, std::string>> works;  // until when, in order: see WorkEvent
 };
@@ -68,14 +69,16 @@ class TaskTable {
   };
 
   TaskIndex Touch(Tid tid, size_t event_index);
-  TaskIndex BeginLife(Tid tid, size_t event_index);
+  TaskIndex Touch(Tid tid, TidState* state, size_t event_index);
+  TaskIndex BeginLife(Tid tid, TidState* state, size_t event_index);
   void OnSwitch(const SwitchEvent& event, size_t event_index);
   void OnFork(const ForkEvent& event, size_t event_index, int64_t time_ns);
   void OnName(const TaskNameEvent& event, size_t event_index, int64_t time_ns);
+  void OnWaking(const WakingEvent& event, size_t event_index);
   void OnWakeup(const WakeupEvent& event, size_t event_index);
 
   std::vector<TaskInfo> tasks_;
-  absl::flat_hash_map<Tid, TidState> by_tid_;
+  absl::node_hash_map<Tid, TidState> by_tid_;  // states stay where they are
 };
 
 }  // namespace whylate

@@ -3,12 +3,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/model/huge_pages.h"
+
 namespace whylate {
 
 TaskTracker::TaskTracker(const CpuOccupancy* cpus, int64_t begin_ns, bool has_wakeups)
     : cpus_(cpus), has_wakeups_(has_wakeups), known_again_ns_(begin_ns) {
   open_.start_ns = begin_ns;
   open_.reason = UnknownReason::kOutside;
+}
+
+void TaskTracker::Reserve(size_t spans) {
+  spans_.reserve(spans);
+  PreferHugePages(spans_.data(), spans_.capacity() * sizeof(TaskSpan));
 }
 
 TaskSpan& TaskTracker::Open(int64_t time_ns, TaskState state) {

@@ -5,6 +5,7 @@
 #ifndef WHYLATE_ANALYSIS_TIMELINE_TASK_TRACKER_H_
 #define WHYLATE_ANALYSIS_TIMELINE_TASK_TRACKER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -30,6 +31,9 @@ class TaskTracker {
   // marked as rebuilt. Where records were lost before it runs that is so until the loss, on a CPU
   // that is not known.
   TaskTracker(const CpuOccupancy* cpus, int64_t begin_ns, bool has_wakeups = true);
+
+  // It will have about so many spans.
+  void Reserve(size_t spans);
 
   // `queued_ns`: when the kernel says that it was queued last.
   void SwitchIn(const RecordPlace& at, std::optional<int64_t> queued_ns);

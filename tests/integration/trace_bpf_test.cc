@@ -175,6 +175,8 @@ TEST_F(TraceBpfTest, SettingTheAffinityOfAWatchedTaskIsAnEvent) {
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(std::get<AffinityEvent>(events[0]->body).allowed.Count(), 1);
   EXPECT_EQ(std::get<AffinityEvent>(events[1]->body).allowed.Count(), CPU_COUNT(&before));
+  EXPECT_EQ(std::get<AffinityEvent>(events[0]->body).by, task);
+  EXPECT_NE(std::get<AffinityEvent>(events[1]->body).by, task);
 }
 
 TEST_F(TraceBpfTest, AProcessWatchedLaterIsSeeded) {

@@ -86,6 +86,10 @@ std::string LeftoversNow(const std::string& run_id, const std::string& directory
     if (absl::EndsWith(path, run_id)) absl::StrAppend(&found, "cgroup ", path, "\n");
   });
   std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/sys/kernel/tracing/instances", error)) {
+    const std::string name = entry.path().filename().string();
+    if (absl::StrContains(name, run_id)) absl::StrAppend(&found, "ftrace instance ", name, "\n");
+  }
   for (const auto& entry : fs::recursive_directory_iterator(directory, error)) {
     const std::string name = entry.path().filename().string();
     if (absl::StartsWith(name, ".")) absl::StrAppend(&found, "file ", entry.path().string(), "\n");

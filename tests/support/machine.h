@@ -35,7 +35,7 @@ int64_t IoOf(pid_t pid, const std::string& key);
 std::string CgroupsBesideMemory(pid_t pid);
 
 // What a run left on the machine, one line each, "" for nothing: live processes that run the
-// program, bear its run id or name `directory` in their arguments; its cgroups; hidden files in
+// program, bear its run id or name `directory` in their arguments; its cgroups; its ftrace instances; hidden files in
 // `directory`. Waits up to `patience` for it to be nothing.
 std::string Leftovers(const std::string& run_id, const std::string& directory,
                       std::chrono::milliseconds patience);

@@ -47,7 +47,7 @@ void AddRunOptions(CLI::App& run, RunFlags& flags) {
   option("-N,--load-nice", options.load_nice, "N", "nice value of the loads");
   option("-c,--cpus", options.cpus, "LIST", "pins workload and loads, not whylate itself: 0-1,4");
   option("--source", options.source, "NAME",
-         "of the scheduler trace: bpf or none (default: bpf where it is allowed)");
+         "of the scheduler trace: bpf, tracefs or none (default: the first that is allowed)");
   option("--buffer-size", flags.buffer_size, "SIZE",
          "between the kernel and the reader of the trace: 64K, 8M (default 8M)");
   option("--record", options.record, "WHAT",

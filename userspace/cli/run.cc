@@ -22,6 +22,7 @@
 #include "userspace/cli/command.h"
 #include "userspace/session/session_directory.h"
 #include "userspace/session/session_plan.h"
+#include "userspace/trace/trace_source.h"
 
 namespace whylate {
 namespace {
@@ -78,6 +79,7 @@ int List(bool json) {
                                     {"loads", {"none", "compile"}}};
     for (const WorkloadRow& row : WorkloadRows()) names["workloads"].push_back(row.name);
     for (const LoadRow& row : LoadRows()) names["loads"].push_back(row.name);
+    for (const TraceSourceRow& row : TraceSources()) names["sources"].push_back(row.name);
     std::cout << names.dump() << "\n";
     return kExitOk;
   }
@@ -91,6 +93,10 @@ int List(bool json) {
     std::cout << absl::StrFormat("  %-9s %s\n", row.name, row.summary);
   }
   std::cout << absl::StrFormat("  %-9s %s\n", "compile", "burn, write and read together");
+  std::cout << "Sources (where the reasons of misses come from):\n";
+  for (const TraceSourceRow& row : TraceSources()) {
+    std::cout << absl::StrFormat("  %-9s %s\n", row.name, row.summary);
+  }
   return kExitOk;
 }
 

@@ -9,11 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "analysis/import/open_trace.h"
+#include "analysis/model/huge_pages.h"
 #include "analysis/model/recording.h"
 #include "analysis/model/status_macros.h"
 #include "userspace/cli/trace_dat_child.h"
@@ -51,21 +53,29 @@ absl::StatusOr<OpenedFile> OpenRegularFile(const std::string& path) {
   return OpenedFile{std::move(fd), status.st_size};
 }
 
+// What was read of a file.
+struct FileBytes {
+  std::unique_ptr<char[]> data;
+  size_t size = 0;
+
+  absl::string_view view() const { return {data.get(), size}; }
+};
+
 // Its first `most_bytes`.
-absl::StatusOr<std::string> ReadHead(const std::string& path, const OpenedFile& file,
-                                     int64_t most_bytes) {
-  std::string bytes(static_cast<size_t>(std::min(file.size_bytes, most_bytes)), '\0');
-  size_t size_bytes = 0;
+absl::StatusOr<FileBytes> ReadHead(const std::string& path, const OpenedFile& file,
+                                   int64_t most_bytes) {
+  const auto most = static_cast<size_t>(std::min(file.size_bytes, most_bytes));
+  FileBytes bytes{std::make_unique_for_overwrite<char[]>(most)};
+  PreferHugePages(bytes.data.get(), most);
   // It may be shorter by now, and grows no longer for us.
-  while (size_bytes < bytes.size()) {
-    const ssize_t count = pread(file.fd.get(), &bytes[size_bytes], bytes.size() - size_bytes,
-                                static_cast<off_t>(size_bytes));
+  while (bytes.size < most) {
+    const ssize_t count = pread(file.fd.get(), bytes.data.get() + bytes.size, most - bytes.size,
+                                static_cast<off_t>(bytes.size));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return Failed(path, std::strerror(errno));
     if (count == 0) break;
-    size_bytes += static_cast<size_t>(count);
+    bytes.size += static_cast<size_t>(count);
   }
-  bytes.resize(size_bytes);
   return bytes;
 }
 
@@ -73,8 +83,8 @@ absl::StatusOr<std::string> ReadHead(const std::string& path, const OpenedFile& 
 
 absl::StatusOr<ImportedTrace> OpenTrace(const std::string& path) {
   ASSIGN_OR_RETURN(const OpenedFile file, OpenRegularFile(path));
-  ASSIGN_OR_RETURN(const std::string head, ReadHead(path, file, kHeadBytes));
-  const absl::StatusOr<TraceFormat> format = TellTraceFormat(head);
+  ASSIGN_OR_RETURN(const FileBytes head, ReadHead(path, file, kHeadBytes));
+  const absl::StatusOr<TraceFormat> format = TellTraceFormat(head.view());
   if (!format.ok()) {
     return Failed(path, absl::StrCat(format.status().message(),
                                      "; what can be read: trace.dat, Perfetto traces and their "
@@ -86,8 +96,8 @@ absl::StatusOr<ImportedTrace> OpenTrace(const std::string& path) {
   if (*format == TraceFormat::kTraceDat) {
     trace = ReadTraceDatInChild(path, TraceDatLimits());
   } else {
-    ASSIGN_OR_RETURN(const std::string bytes, ReadHead(path, file, file.size_bytes));
-    trace = ImportTraceBytes(bytes, ImportLimits());
+    ASSIGN_OR_RETURN(const FileBytes bytes, ReadHead(path, file, file.size_bytes));
+    trace = ImportTraceBytes(bytes.view(), ImportLimits());
   }
   if (!trace.ok()) return Failed(path, std::string(trace.status().message()));
   if (!HasUsableTimes(trace->recording)) return Failed(path, "its times are out of range: damaged");

@@ -126,14 +126,16 @@ Ability CheckTracefs(const std::vector<Mount>& mounts, const AbilityProbes& prob
     if (mount.fs_type != "tracefs") continue;
     const std::string instances = absl::StrCat(mount.mount_point, "/instances");
     if (access(instances.c_str(), W_OK) == 0) {
-      return Yes("tracefs", kPurpose, absl::StrCat("mounted at ", mount.mount_point));
+      return Yes("tracefs", kPurpose,
+                 absl::StrCat("for --source tracefs; mounted at ", mount.mount_point));
     }
     return No("tracefs", kPurpose,
               absl::StrCat("mounted at ", mount.mount_point, ", but not writable"),
               std::string(kBecomeRoot));
   }
   const absl::Status status = probes.mount_tracefs();
-  if (status.ok()) return Yes("tracefs", kPurpose, "not mounted, but can be");
+  if (status.ok())
+    return Yes("tracefs", kPurpose, "for --source tracefs; not mounted, and need not be");
   return No("tracefs", kPurpose, absl::StrCat("not mounted; ", status.message()),
             "as root: mount -t tracefs tracefs /sys/kernel/tracing");
 }

@@ -51,6 +51,21 @@ bool IsDead(const ProcessFacts& facts) { return facts.state == 'Z' || facts.stat
 
 }  // namespace
 
+std::string MakeRunId(const ProcessIdentity& process) {
+  return absl::StrCat(process.tgid.value, "-", process.start_ticks);
+}
+
+std::optional<ProcessIdentity> ParseRunId(absl::string_view run_id) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(run_id, absl::MaxSplits('-', 1));
+  ProcessIdentity identity;
+  if (!absl::SimpleAtoi(parts.first, &identity.tgid.value) ||
+      !absl::SimpleAtoi(parts.second, &identity.start_ticks) || identity.tgid.value <= 0) {
+    return std::nullopt;
+  }
+  return identity;
+}
+
 std::optional<ProcessFacts> ReadProcess(Tgid tgid) {
   absl::StatusOr<std::string> stat = ReadFile(absl::StrCat("/proc/", tgid.value, "/stat"));
   if (!stat.ok()) return std::nullopt;

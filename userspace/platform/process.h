@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "analysis/model/ids.h"
 #include "userspace/platform/unique_fd.h"
 
@@ -23,6 +24,11 @@ struct ProcessIdentity {
   uint64_t start_ticks = 0;  // since boot, /proc/PID/stat field 22
   friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
 };
+
+// "<pid>-<start time in ticks>": tells forever which process it was, and whether it still runs. What a
+// run makes outside its processes bears that of its supervisor.
+std::string MakeRunId(const ProcessIdentity& process);
+std::optional<ProcessIdentity> ParseRunId(absl::string_view run_id);
 
 struct ProcessFacts {
   ProcessIdentity identity;

@@ -43,6 +43,7 @@ class Performance {
     ASSIGN_OR_RETURN(run_.recording.allowed_before, GetAffinity(workload_->tid()));
     RETURN_IF_ERROR(Measure(watcher));
     FillRecording();
+    if (watcher != nullptr) RETURN_IF_ERROR(watcher->OnFrames(run_.recording));
     RETURN_IF_ERROR(trace_->Finish(run_.recording).status());
     run_.explanation = Explain(run_.recording);
     if (plan_.settle) plan_.settle(run_);
@@ -100,7 +101,7 @@ class Performance {
     SessionOptions options;
     options.source = stage_.source;
     options.buffer_bytes = plan_.buffer_bytes;
-    if (watcher != nullptr) RETURN_IF_ERROR(watcher->OnBegin());
+    if (watcher != nullptr) RETURN_IF_ERROR(watcher->OnBegin(workload_->tgid()));
     ASSIGN_OR_RETURN(CellTrace trace, CellTrace::Start(options, workload_->tgid()));
     trace_ = std::make_unique<CellTrace>(std::move(trace));
     for (const ForkedProcess& process : processes_) RETURN_IF_ERROR(process.Go());

@@ -98,12 +98,16 @@ struct ScenarioRun {
   Injection& injection(const std::string& name);  // that must be there
 };
 
-// Told when the trace of a run begins, and when it is about to end. For an independent witness.
+// Told what happens in a run, by its own thread. For independent witnesses.
 class ScenarioWatcher {
  public:
   virtual ~ScenarioWatcher() = default;
-  virtual absl::Status OnBegin() = 0;
+  // The trace is about to begin; all processes are there.
+  virtual absl::Status OnBegin(Tgid workload) = 0;
+  // The workload is done, and all processes are still there.
   virtual absl::Status OnEnd() = 0;
+  // They are gone. `recording` has frames and roles, and no events yet.
+  virtual absl::Status OnFrames(const Recording& recording) = 0;
 };
 
 // Nothing of it is left when it returns, nor if this process is killed meanwhile. Cancelled where a

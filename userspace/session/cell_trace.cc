@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "analysis/model/status_macros.h"
 #include "userspace/trace/bpf_source.h"
+#include "userspace/trace/tracefs_instance.h"
 
 namespace whylate {
 namespace {
@@ -70,6 +71,11 @@ absl::StatusOr<ObserverCost> CellTrace::Finish(Recording& recording) {
 std::string DefaultTraceSource(std::string& why_not) {
   const absl::Status usable = BpfUsable();
   if (usable.ok()) return "bpf";
+  if (TracefsUsable().ok()) {
+    why_not =
+        absl::StrCat("the scheduler trace comes from ftrace, which tells less: ", usable.message());
+    return "tracefs";
+  }
   why_not = absl::StrCat("no scheduler trace, so misses are counted and not explained: ",
                          usable.message());
   return "none";

@@ -30,8 +30,8 @@ class CellTrace {
   std::unique_ptr<TraceSource> source_;
 };
 
-// "bpf" where this process may load and attach the programs, else "none"; then `why_not` says what is
-// missing and how to get it.
+// "bpf" where this process may load and attach the programs, else "tracefs" where it may use ftrace, else
+// "none"; unless it is the first, `why_not` says what is missing and how to get it.
 std::string DefaultTraceSource(std::string& why_not);
 
 }  // namespace whylate

@@ -18,6 +18,7 @@
 #include "userspace/session/child_spec.h"
 #include "userspace/session/cleanup_registry.h"
 #include "userspace/session/sweep.h"
+#include "userspace/trace/tracefs_instance.h"
 
 namespace whylate {
 namespace {
@@ -46,7 +47,13 @@ absl::Status RunJanitor(const Channel& channel) {
     if (errno != EINTR) return ErrnoStatus(errno, "watch the supervisor");
   }
   registry.CleanUp(kCleanUpTimeoutNs);
-  if (parent) EndProcessesOfRun(MakeRunId(parent->identity));
+  if (parent) {
+    const std::string run_id = MakeRunId(parent->identity);
+    EndProcessesOfRun(run_id);
+    // Its own: they are not registered, since their names tell whose they are.
+    RemoveTracefsInstances([&](absl::string_view other) { return other == run_id; },
+                           kCleanUpTimeoutNs);
+  }
   return absl::OkStatus();
 }
 

@@ -18,6 +18,7 @@
 #include "userspace/platform/clock.h"
 #include "userspace/platform/files.h"
 #include "userspace/session/child_spec.h"
+#include "userspace/trace/tracefs_instance.h"
 
 namespace whylate {
 namespace {
@@ -51,21 +52,6 @@ size_t KillProcesses(const std::function<bool(absl::string_view run_id)>& chosen
 
 }  // namespace
 
-std::string MakeRunId(const ProcessIdentity& supervisor) {
-  return absl::StrCat(supervisor.tgid.value, "-", supervisor.start_ticks);
-}
-
-std::optional<ProcessIdentity> ParseRunId(absl::string_view run_id) {
-  const std::pair<absl::string_view, absl::string_view> parts =
-      absl::StrSplit(run_id, absl::MaxSplits('-', 1));
-  ProcessIdentity identity;
-  if (!absl::SimpleAtoi(parts.first, &identity.tgid.value) ||
-      !absl::SimpleAtoi(parts.second, &identity.start_ticks) || identity.tgid.value <= 0) {
-    return std::nullopt;
-  }
-  return identity;
-}
-
 void EndProcessesOfRun(absl::string_view run_id) {
   const int64_t until_ns = MonotonicNs() + kRemoveTimeoutNs;
   // Again, because one may have forked while we looked.
@@ -98,6 +84,7 @@ void SweepLeftovers(const std::string& workdir) {
     absl::ConsumePrefix(&run_id, kCgroupPrefix);
     if (IsOfDeadRun(run_id)) RemoveCgroup(directory, kRemoveTimeoutNs);
   });
+  RemoveTracefsInstances(IsOfDeadRun, kRemoveTimeoutNs);
   SweepLoadFiles(workdir);
 }
 

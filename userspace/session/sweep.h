@@ -2,7 +2,6 @@
 #ifndef WHYLATE_USERSPACE_SESSION_SWEEP_H_
 #define WHYLATE_USERSPACE_SESSION_SWEEP_H_
 
-#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -10,11 +9,7 @@
 
 namespace whylate {
 
-// "<pid>-<start time in ticks>": tells forever which process it was, and whether it still runs.
-std::string MakeRunId(const ProcessIdentity& supervisor);
-std::optional<ProcessIdentity> ParseRunId(absl::string_view run_id);
-
-// Ends processes, cgroups and load files in `workdir` whose run id is that of a dead process. What
+// Ends processes, cgroups, ftrace instances and load files in `workdir` whose run id is that of a dead process. What
 // another living run owns, or we have no right to, stays.
 void SweepLeftovers(const std::string& workdir);
 // Ends every process that bears this run id, of a run that is dead or done with them: descendants

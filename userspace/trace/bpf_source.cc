@@ -1,15 +1,7 @@
 #include "userspace/trace/bpf_source.h"
 
 #include <bpf/bpf.h>
-#include <linux/membarrier.h>
-#include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
-#include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -17,7 +9,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -26,13 +17,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "analysis/model/cpu_set.h"
 #include "analysis/model/ids.h"
 #include "analysis/model/sched_event.h"
 #include "analysis/model/status_macros.h"
 #include "userspace/platform/capabilities.h"
 #include "userspace/platform/clock.h"
-#include "userspace/platform/errno_status.h"
 #include "userspace/platform/files.h"
 #include "userspace/platform/kernel_symbols.h"
 #include "userspace/platform/process.h"
@@ -40,44 +29,14 @@
 #include "userspace/platform/virtualization.h"
 #include "userspace/trace/bpf_programs.h"
 #include "userspace/trace/capture_builder.h"
+#include "userspace/trace/capture_host.h"
+#include "userspace/trace/drain_thread.h"
 #include "userspace/trace/record_store.h"
 #include "userspace/trace/sleep_stacks.h"
 #include "userspace/trace/wire_decoder.h"
 
 namespace whylate {
 namespace {
-
-constexpr std::chrono::milliseconds kDrainPeriod(10);
-
-// Returns when every CPU has seen what this thread wrote before, and no BPF program that began
-// earlier still runs: they run inside RCU read sections, and this waits for a grace period.
-void WaitForPrograms() {
-  if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0) {
-    // Not offered with nohz_full CPUs. Programs take microseconds.
-    std::this_thread::sleep_for(kDrainPeriod);
-  }
-}
-
-std::vector<CpuDescription> DescribeCpus(int32_t possible_cpus) {
-  auto read = [](const char* path) {
-    const absl::StatusOr<CpuSet> set = CpuSet::Parse(ReadFileLine(path).value_or(""));
-    return set.ok() ? *set : CpuSet();
-  };
-  const CpuSet online = read("/sys/devices/system/cpu/online");
-  const CpuSet isolated = read("/sys/devices/system/cpu/isolated");
-  std::vector<CpuDescription> cpus;
-  for (int32_t i = 0; i < possible_cpus; ++i) {
-    const CpuId cpu{i};
-    cpus.push_back({cpu, online.Contains(cpu), isolated.Contains(cpu)});
-  }
-  return cpus;
-}
-
-// A sched_ext scheduler is loaded and runs the tasks of the fair class as well.
-bool ExtTakesFair() {
-  return ReadFileLine("/sys/kernel/sched_ext/state").value_or("") == "enabled" &&
-         ReadFileLine("/sys/kernel/sched_ext/switch_all").value_or("") == "1";
-}
 
 // The kernel's names are read only where there is a stack to name.
 SleepStacks ReadSleepStacks(const BpfPrograms& programs) {
@@ -104,18 +63,13 @@ bool HasStealClock(const std::vector<SchedEvent>& events) {
 
 class BpfSource final : public TraceSource {
  public:
-  ~BpfSource() override { StopReader(); }
-
   absl::Status Start(const TraceOptions& options) override;
   absl::Status Watch(Tgid tgid) override;
   absl::StatusOr<Capture> Stop(const KeepEvents& keep) override;
 
  private:
-  void StartReader();
-  void StopReader();
-  void ReadUntilStopped();
-  // Into the store, whatever the ring holds. Under mutex_.
-  void DrainLocked();
+  // Into the store, whatever the ring holds.
+  void Drain();
   absl::Status SeedTasks();
 
   TraceOptions options_;
@@ -125,12 +79,9 @@ class BpfSource final : public TraceSource {
   int64_t process_cpu_begin_ns_ = 0;
 
   std::mutex mutex_;  // guards what follows, and the ring
-  std::condition_variable stop_wanted_;
-  bool stopping_ = false;
   std::optional<RecordStore> store_;
   absl::Status drain_status_;
-  int64_t reader_cpu_ns_ = 0;  // written by the reader when it ends
-  std::thread reader_;
+  DrainThread reader_;  // the last: it ends before what it uses
 };
 
 absl::Status BpfSource::Start(const TraceOptions& options) {
@@ -148,9 +99,9 @@ absl::Status BpfSource::Start(const TraceOptions& options) {
     statistics_ = UniqueFd(bpf_enable_stats(BPF_STATS_RUN_TIME));
   }
   RETURN_IF_ERROR(programs_->Attach());
-  StartReader();
+  reader_.Start([this] { Drain(); });
   programs_->SetRecording(true);
-  WaitForPrograms();
+  WaitForTracers();
   begin_ns_ = MonotonicNs();
   RETURN_IF_ERROR(programs_->SeedCpus());
   return SeedTasks();
@@ -177,45 +128,22 @@ absl::Status BpfSource::SeedTasks() {
   return absl::OkStatus();
 }
 
-void BpfSource::StartReader() {
-  reader_ = std::thread([this] { ReadUntilStopped(); });
-  pthread_setname_np(reader_.native_handle(), "whylate-reader");
-}
-
-void BpfSource::StopReader() {
-  if (!reader_.joinable()) return;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
-  }
-  stop_wanted_.notify_one();
-  reader_.join();
-}
-
-void BpfSource::ReadUntilStopped() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!stopping_) {
-    stop_wanted_.wait_for(lock, kDrainPeriod);
-    DrainLocked();
-  }
-  reader_cpu_ns_ = ThreadCpuNs();
-}
-
-void BpfSource::DrainLocked() {
+void BpfSource::Drain() {
+  std::lock_guard<std::mutex> lock(mutex_);
   const absl::Status status = programs_->Drain(
       [this](const void* record, size_t size_bytes) { store_->Append(record, size_bytes); });
   if (drain_status_.ok()) drain_status_ = status;
 }
 
 absl::StatusOr<Capture> BpfSource::Stop(const KeepEvents& keep) {
-  if (!reader_.joinable()) return absl::FailedPreconditionError("this trace source is not running");
+  if (!reader_.is_running())
+    return absl::FailedPreconditionError("this trace source is not running");
   programs_->SetRecording(false);
   const int64_t end_ns = MonotonicNs();
   programs_->Detach();
-  WaitForPrograms();
-  StopReader();
-  std::lock_guard<std::mutex> lock(mutex_);
-  DrainLocked();
+  WaitForTracers();
+  reader_.Stop();
+  Drain();
   RETURN_IF_ERROR(drain_status_);
   const BpfPrograms::Counters counters = programs_->ReadCounters();
   CaptureInput input;
@@ -249,7 +177,7 @@ absl::StatusOr<Capture> BpfSource::Stop(const KeepEvents& keep) {
   capture.cpus = DescribeCpus(programs_->possible_cpus());
   capture.buffer_bytes = programs_->buffer_bytes();
   capture.captured_bytes = store_->size_bytes();
-  capture.cost.reader_cpu_ns = reader_cpu_ns_;
+  capture.cost.reader_cpu_ns = reader_.cpu_ns();
   capture.cost.process_cpu_ns = ReadClockNs(CLOCK_PROCESS_CPUTIME_ID) - process_cpu_begin_ns_;
   if (statistics_.valid()) {
     capture.cost.bpf_run_ns = static_cast<int64_t>(counters.run_ns);

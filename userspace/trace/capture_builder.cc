@@ -14,37 +14,12 @@
 #include "analysis/model/ids.h"
 #include "analysis/model/recording.h"
 #include "analysis/model/status_macros.h"
+#include "userspace/trace/keep_plan.h"
 #include "userspace/trace/sequence_tracker.h"
 #include "userspace/trace/wire_decoder.h"
 
 namespace whylate {
 namespace {
-
-// The windows widened by the margin, merged, in order.
-std::vector<TimeWindow> Widen(const KeepEvents& keep) {
-  std::vector<TimeWindow> windows = keep.windows;
-  std::sort(windows.begin(), windows.end(),
-            [](const TimeWindow& a, const TimeWindow& b) { return a.begin_ns < b.begin_ns; });
-  std::vector<TimeWindow> merged;
-  for (const TimeWindow& window : windows) {
-    const TimeWindow wide = {window.begin_ns - keep.margin_ns, window.end_ns + keep.margin_ns};
-    if (!merged.empty() && wide.begin_ns <= merged.back().end_ns) {
-      merged.back().end_ns = std::max(merged.back().end_ns, wide.end_ns);
-    } else {
-      merged.push_back(wide);
-    }
-  }
-  return merged;
-}
-
-// The first window that ends after `time_ns`: the one it lies in, or the next one.
-size_t WindowAfter(const std::vector<TimeWindow>& windows, int64_t time_ns) {
-  return static_cast<size_t>(std::upper_bound(windows.begin(), windows.end(), time_ns,
-                                              [](int64_t time, const TimeWindow& window) {
-                                                return time < window.end_ns;
-                                              }) -
-                             windows.begin());
-}
 
 struct Entry {
   int64_t time_ns;
@@ -56,7 +31,8 @@ struct Entry {
 
 class Builder {
  public:
-  explicit Builder(const CaptureInput& input) : input_(input), windows_(Widen(input.keep)) {}
+  explicit Builder(const CaptureInput& input)
+      : input_(input), plan_(input.keep, input.begin_ns, input.end_ns) {}
 
   // First pass: numbers, losses, and each CPU's last switch before each window.
   void Survey(absl::Span<const uint8_t> record) {
@@ -69,9 +45,10 @@ class Builder {
       ++record_count_;
       TrackerOf(header->cpu).Add(header->sequence, header->time_ns);
     }
-    if (input_.keep.all || header->kind != WireKind::kSwitch) return;
-    const size_t window = WindowAfter(windows_, header->time_ns);
-    if (window == windows_.size() || header->time_ns >= windows_[window].begin_ns) return;
+    if (plan_.all() || header->kind != WireKind::kSwitch) return;
+    const size_t window = plan_.WindowAfter(header->time_ns);
+    const std::vector<TimeWindow>& windows = plan_.windows();
+    if (window == windows.size() || header->time_ns >= windows[window].begin_ns) return;
     int64_t& last = last_switch_ns_[{header->cpu.value, window}];
     last = std::max(last, header->time_ns);
   }
@@ -92,7 +69,7 @@ class Builder {
     BuiltCapture built;
     built.record_count = record_count_;
     TakeLosses(&built);
-    if (!input_.keep.all) built.omitted = Omitted();
+    built.omitted = plan_.Omitted();
     std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
       return std::tie(a.time_ns, a.cpu, a.sequence) < std::tie(b.time_ns, b.cpu, b.sequence);
     });
@@ -106,18 +83,6 @@ class Builder {
   }
 
  private:
-  std::vector<OmittedInterval> Omitted() const {
-    std::vector<OmittedInterval> omitted;
-    int64_t at_ns = input_.begin_ns;
-    for (const TimeWindow& window : windows_) {
-      const int64_t end_ns = std::min(window.begin_ns, input_.end_ns);
-      if (at_ns < end_ns) omitted.push_back({at_ns, end_ns});
-      at_ns = std::max(at_ns, window.end_ns);
-    }
-    if (at_ns < input_.end_ns) omitted.push_back({at_ns, input_.end_ns});
-    return omitted;
-  }
-
   SequenceTracker& TrackerOf(CpuId cpu) {
     return trackers_.try_emplace(cpu.value, input_.begin_ns).first->second;
   }
@@ -133,12 +98,10 @@ class Builder {
 
   bool IsKept(const WireHeader& header) const {
     if (header.kind == WireKind::kAlways) return true;
-    if (header.time_ns < input_.begin_ns || header.time_ns > input_.end_ns) return false;
-    if (input_.keep.all) return true;
-    const size_t window = WindowAfter(windows_, header.time_ns);
-    if (window == windows_.size()) return false;
-    if (header.time_ns >= windows_[window].begin_ns) return true;
+    if (plan_.Covers(header.time_ns)) return true;
     if (header.kind != WireKind::kSwitch) return false;
+    if (header.time_ns < input_.begin_ns || header.time_ns > input_.end_ns) return false;
+    const size_t window = plan_.WindowAfter(header.time_ns);
     auto last = last_switch_ns_.find({header.cpu.value, window});
     return last != last_switch_ns_.end() && last->second == header.time_ns;
   }
@@ -165,7 +128,7 @@ class Builder {
   }
 
   const CaptureInput& input_;
-  std::vector<TimeWindow> windows_;
+  KeepPlan plan_;
   std::map<int32_t, SequenceTracker> trackers_;
   std::map<int32_t, uint64_t> numbers_;
   std::map<std::pair<int32_t, size_t>, int64_t> last_switch_ns_;  // by CPU and window

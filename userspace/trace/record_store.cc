@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
 namespace whylate {
 
@@ -11,8 +10,7 @@ bool RecordStore::Append(const void* data, size_t size_bytes) {
   const size_t needed = sizeof(Size) + size_bytes;
   const bool fits_block = !blocks_.empty() && blocks_.back().used + needed <= kBlockBytes;
   const auto blocks = static_cast<int64_t>(blocks_.size() + (fits_block ? 0 : 1));
-  if (size_bytes > std::numeric_limits<Size>::max() ||
-      blocks * static_cast<int64_t>(kBlockBytes) > limit_bytes_) {
+  if (needed > kBlockBytes || blocks * static_cast<int64_t>(kBlockBytes) > limit_bytes_) {
     ++dropped_count_;
     return false;
   }

@@ -22,7 +22,7 @@ class RecordStore {
  public:
   explicit RecordStore(int64_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
-  // False when the record would pass the limit (or is 64 KiB or longer): nothing is stored.
+  // False when the record would pass the limit (or does not fit a block): nothing is stored.
   bool Append(const void* data, size_t size_bytes);
 
   // Calls visit(absl::Span<const uint8_t>) for each record, in the order of Append. The spans stay
@@ -47,7 +47,7 @@ class RecordStore {
   int64_t dropped_count() const { return dropped_count_; }  // for which Append said false
 
  private:
-  using Size = uint16_t;
+  using Size = uint32_t;
   struct Block {
     std::unique_ptr<uint8_t[]> bytes;
     size_t used = 0;

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "userspace/trace/bpf_source.h"
+#include "userspace/trace/tracefs_source.h"
 
 namespace whylate {
 namespace {
@@ -31,6 +32,8 @@ std::unique_ptr<TraceSource> CreateNoSource() { return std::make_unique<NoSource
 constexpr TraceSourceRow kSources[] = {
     {"bpf", "eBPF programs on the scheduler's tracepoints (root, or CAP_BPF and CAP_PERFMON)",
      CreateBpfSource},
+    {"tracefs", "a private instance of ftrace, for kernels without BTF (root)",
+     CreateTracefsSource},
     {"none", "no events: statistics without causes", CreateNoSource},
 };
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/attribution/explain.h"
 #include "analysis/attribution/stolen.h"
@@ -94,6 +95,27 @@ TEST(DelayTest, SourcesOfAKindAreCappedTogether) {
   EXPECT_THAT(
       CauseTexts(Explain(RanWithSources(18)), kMs),
       ElementsAre("A/preempted/slice 2", "irq 24 virtio2-req.0/running/- 1", "irq/running/- 1"));
+}
+
+// W comes onto the CPU at 1, which the kernel hides; A's stay before it and W's lost 2 together.
+TEST(DelayTest, AStintWithoutARecordOfItsBeginHasItsShare) {
+  auto lost = [](int64_t softirq) {
+    return [=](SwitchEvent& e) { e.stolen = {0, softirq * kMs, 0}; };
+  };
+  TraceBuilder builder(1, kMs);
+  builder.Watch(kW).Name(kW, "W").Name(kA, "A").Allowed({0}).CpuSeed(0, 0, 0);
+  builder.Wake(0, 0, kW)
+      .Preempt(0, 0, 0, kA)
+      .With<SwitchEvent>(lost(0))
+      .Block(20, 0, kW, 0)
+      .With<SwitchEvent>(lost(2))
+      .With<SwitchEvent>([](SwitchEvent& e) { e.prev_arrival_ns = 1 * kMs; })
+      .Late(0, 19, 20, 10);
+  const Explanation explanation = Explain(builder.Build());
+  const std::vector<Segment>& segments = explanation.misses[0].segments;
+  ASSERT_EQ(segments.back().kind, SegmentKind::kRunning);
+  ASSERT_FALSE(segments.back().parts.empty());
+  EXPECT_EQ(segments.back().parts[0], (Part{PartKind::kSoftirq, 2 * kMs * 19 / 20, true, ""}));
 }
 
 TEST(StolenTest, SharesSumToTheAmount) {

@@ -25,7 +25,7 @@ struct OracleCase {
 // More of them: WHYLATE_PROPERTY_SEEDS=5000.
 uint64_t SeedsPerCase() {
   const char* text = std::getenv("WHYLATE_PROPERTY_SEEDS");
-  return text == nullptr ? 150 : std::strtoull(text, nullptr, 10);
+  return text == nullptr ? 1500 : std::strtoull(text, nullptr, 10);
 }
 
 class OracleTest : public ::testing::TestWithParam<OracleCase> {};

@@ -62,6 +62,7 @@ TEST(PriorityTest, WhatIsNotKnownIsNotMadeUp) {
 TEST(ReportedStateTest, AsTheKernelReports) {
   EXPECT_EQ(ReportedState(SwitchOut::kRunnable, 0), 0u);
   EXPECT_EQ(ReportedState(SwitchOut::kRunnable, 1), 0x100u);
+  EXPECT_EQ(ReportedState(SwitchOut::kRunnable, 0, true), 0x100u);
   EXPECT_EQ(ReportedState(SwitchOut::kBlocked, 1), 1u);
   EXPECT_EQ(ReportedState(SwitchOut::kBlocked, 2), 2u);
   EXPECT_EQ(ReportedState(SwitchOut::kBlocked, 0x402), 0x80u);

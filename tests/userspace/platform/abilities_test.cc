@@ -161,7 +161,7 @@ TEST_F(AbilitiesTest, ARefusedBpfLoadSaysWhomToAsk) {
 TEST_F(AbilitiesTest, TracefsMountableAndNot) {
   WriteMounts("");
   EXPECT_TRUE(Check("tracefs").ok);
-  EXPECT_EQ(Check("tracefs").detail, "not mounted, but can be");
+  EXPECT_EQ(Check("tracefs").detail, "for --source tracefs; not mounted, and need not be");
   probes_.mount_tracefs = [] { return absl::PermissionDeniedError("mount tracefs: no"); };
   EXPECT_FALSE(Check("tracefs").ok);
   EXPECT_THAT(Check("tracefs").remedy, HasSubstr("mount -t tracefs"));

@@ -11,7 +11,7 @@ namespace {
 TEST(TraceSourceTest, AnUnknownNameIsToldWhichThereAre) {
   const auto source = CreateTraceSource("dtrace");
   ASSERT_EQ(source.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(absl::StrContains(source.status().message(), "bpf, none"));
+  EXPECT_TRUE(absl::StrContains(source.status().message(), "bpf, tracefs, none"));
 }
 
 TEST(TraceSourceTest, EveryRowCreatesASource) {
