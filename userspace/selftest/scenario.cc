@@ -101,9 +101,9 @@ class Performance {
     SessionOptions options;
     options.source = stage_.source;
     options.buffer_bytes = plan_.buffer_bytes;
-    if (watcher != nullptr) RETURN_IF_ERROR(watcher->OnBegin(workload_->tgid()));
     ASSIGN_OR_RETURN(CellTrace trace, CellTrace::Start(options, workload_->tgid()));
     trace_ = std::make_unique<CellTrace>(std::move(trace));
+    if (watcher != nullptr) RETURN_IF_ERROR(watcher->OnBegin(workload_->tgid()));
     for (const ForkedProcess& process : processes_) RETURN_IF_ERROR(process.Go());
     SleepUntilNs(MonotonicNs() + kSettleNs);
     RETURN_IF_ERROR(workload_->Go());

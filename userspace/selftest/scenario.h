@@ -102,7 +102,7 @@ struct ScenarioRun {
 class ScenarioWatcher {
  public:
   virtual ~ScenarioWatcher() = default;
-  // The trace is about to begin; all processes are there.
+  // The trace has begun; all processes are there, and wait.
   virtual absl::Status OnBegin(Tgid workload) = 0;
   // The workload is done, and all processes are still there.
   virtual absl::Status OnEnd() = 0;
