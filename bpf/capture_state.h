@@ -124,7 +124,8 @@ static __always_inline void end_record(void *record)
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
-static __always_inline bool is_watched_tgid(__u32 tgid)
+/* Not static: the verifier looks at it once, and not on every path that leads to a call. */
+__noinline bool is_watched_tgid(__u32 tgid)
 {
 	__u32 count = *(volatile __u32 *)&watched_count;
 
@@ -181,7 +182,8 @@ static __always_inline void fill_affinity(struct whylate_affinity *record, __u32
 			      (const char *)mask + chunk * sizeof(record->mask));
 }
 
-static __noinline int emit_mask(__u64 time_ns, __u32 tid, __u64 mask, __u8 kind)
+/* Not static, either. */
+__noinline int emit_mask(__u64 time_ns, __u32 tid, __u64 mask, __u8 kind)
 {
 	__u32 by = kind == WHYLATE_AFFINITY_SET ? (__u32)bpf_get_current_pid_tgid() : 0;
 	struct whylate_cpu *cpu = this_cpu();
@@ -205,7 +207,9 @@ static __noinline int emit_mask(__u64 time_ns, __u32 tid, __u64 mask, __u8 kind)
 /* The current affinity of a watched task, after the record that announced it. */
 static __always_inline void emit_affinity(__u64 time_ns, struct task_struct *task)
 {
-	emit_mask(time_ns, task->pid, (__u64)task->cpus_ptr, WHYLATE_AFFINITY_OF_RECORD);
+	/* Read, and so a number: such a function takes no pointers. */
+	emit_mask(time_ns, task->pid, (__u64)BPF_CORE_READ(task, cpus_ptr),
+		  WHYLATE_AFFINITY_OF_RECORD);
 }
 
 #endif /* WHYLATE_BPF_CAPTURE_STATE_H_ */

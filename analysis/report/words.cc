@@ -2,12 +2,15 @@
 
 #include <array>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "analysis/report/escape.h"
 
 namespace whylate {
@@ -54,6 +57,16 @@ constexpr std::array kKindWords = {
 // Between the subjects of a joint cause.
 constexpr char kJoint[] = " & ";
 
+// The first names of a joint subject that has many.
+std::string FewOf(absl::string_view subject) {
+  constexpr size_t kMost = 4;
+  std::vector<absl::string_view> names = absl::StrSplit(subject, kJoint);
+  if (names.size() <= kMost) return std::string(subject);
+  const size_t more = names.size() - (kMost - 1);
+  names.resize(kMost - 1);
+  return absl::StrCat(absl::StrJoin(names, kJoint), kJoint, more, " more");
+}
+
 std::string Fill(const char* words, absl::string_view subject) {
   return absl::StrReplaceAll(words, {{"$", EscapeForTerminal(subject)}});
 }
@@ -63,7 +76,7 @@ std::string Fill(const char* words, absl::string_view subject) {
 std::string CauseInWords(absl::string_view subject, absl::string_view kind,
                          const std::optional<Decision>& decision) {
   if (absl::StrContains(subject, kJoint)) {
-    return absl::StrCat(EscapeForTerminal(subject), " together (",
+    return absl::StrCat(EscapeForTerminal(FewOf(subject)), " together (",
                         decision ? ToString(*decision) : std::string(kind), ")");
   }
   if (decision && kind == kBlocked) {

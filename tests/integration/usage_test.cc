@@ -210,8 +210,8 @@ TEST(UsageTest, AFullDiskForTheSessionIsOneLine) {
   EXPECT_TRUE(std::filesystem::is_empty(tiny->path()));
   // Where it fills up later, the cells before stay.
   std::vector<std::string> arguments =
-      ShortRun(small->path() + "/session",
-               {"-W", "custom", "--cpu-percent", "1", "--interval", "1000", "--repeat", "100"});
+      ShortRun(small->path() + "/session", {"-W", "custom", "--cpu-percent", "1", "--interval",
+                                            "1000", "--repeat", "100", "--record", "none"});
   ExpectOneLine(RunProgram(arguments), 1, "No space left on device");
   const Report report = ReadReport(small->path() + "/session");
   EXPECT_GT(report.cells.size(), 0U);

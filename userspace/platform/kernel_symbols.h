@@ -22,6 +22,9 @@ class KernelSymbols {
   // `text` has the form of /proc/kallsyms: address, type, name, and perhaps a module. Code alone is
   // kept; lines of another form are skipped. O(n log n).
   static KernelSymbols Parse(absl::string_view text);
+  // Those of the running kernel, read once in the life of a process: it takes tenths of a second.
+  // Functions of modules that are loaded later have no names.
+  static const KernelSymbols& OfThisKernel();
 
   // The function that begins at or before `address`; "" where none does. O(log n).
   absl::string_view NameAt(uint64_t address) const;

@@ -42,7 +42,7 @@ namespace {
 SleepStacks ReadSleepStacks(const BpfPrograms& programs) {
   const std::map<uint32_t, std::vector<uint64_t>> stacks = programs.ReadStacks();
   if (stacks.empty()) return {};
-  return NameSleepStacks(stacks, KernelSymbols::Parse(ReadFile("/proc/kallsyms").value_or("")));
+  return NameSleepStacks(stacks, KernelSymbols::OfThisKernel());
 }
 
 // Whether a steal of 0 means that nothing was stolen: the kernel counts, and the host tells. The

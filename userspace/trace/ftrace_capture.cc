@@ -213,7 +213,7 @@ class Builder {
       const uint64_t rest = count - told_[cpu];
       const auto uncounted =
           std::find_if(built_.losses.begin(), built_.losses.end(),
-                       [&](const LossInterval& l) { return l.cpu == cpu && l.count == 0; });
+                       [of = cpu](const LossInterval& l) { return l.cpu == of && l.count == 0; });
       if (uncounted != built_.losses.end()) {
         uncounted->count = rest;
         built_.lost_count += rest;

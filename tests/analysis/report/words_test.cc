@@ -113,5 +113,12 @@ TEST(VerdictInWordsTest, AChainsVerdictSaysWhoHeldTheFrame) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
+TEST(WordsTest, AJointCauseOfManyNamesAFew) {
+  EXPECT_EQ(CauseInWords("a & b & c & d", "preempted", Decision::kSlice),
+            "a & b & c & d together (slice)");
+  EXPECT_EQ(CauseInWords("a & b & c & d & e", "running", std::nullopt),
+            "a & b & c & 2 more together (running)");
+}
+
 }  // namespace
 }  // namespace whylate
