@@ -5,63 +5,34 @@
 // WHYLATE_EXACT=1 for a quiet machine: then shares are as promised, not just plausible.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <set>
 #include <string>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "analysis/model/status_macros.h"
 #include "tests/support/explanation_checks.h"
+#include "tests/support/stage.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/tracefs_witness.h"
 #include "tests/support/witness_times.h"
-#include "userspace/platform/ability_probes.h"
-#include "userspace/platform/clock.h"
-#include "userspace/platform/process.h"
 #include "userspace/selftest/scenarios.h"
 #include "userspace/selftest/score.h"
 #include "userspace/selftest/stamps.h"
-#include "userspace/session/sweep.h"
-#include "userspace/trace/bpf_source.h"
-#include "userspace/workload/calibration.h"
 
 namespace whylate {
 namespace {
 
-int64_t FromEnvironment(const char* name, int64_t otherwise) {
-  const char* text = std::getenv(name);
-  int64_t value = 0;
-  return text != nullptr && absl::SimpleAtoi(text, &value) && value > 0 ? value : otherwise;
-}
-
-int64_t Runs() { return FromEnvironment("WHYLATE_RUNS", 2); }
-int64_t Seconds() { return FromEnvironment("WHYLATE_SECONDS", 2); }
-bool Exact() { return FromEnvironment("WHYLATE_EXACT", 0) != 0; }
-
-int64_t LoopsPerMs() {
-  static const int64_t loops_per_ms = Calibrate(500 * kNsPerMs).loops_per_ms;
-  return loops_per_ms;
-}
+int64_t Runs() { return NumberFromEnvironment("WHYLATE_RUNS", 2); }
+bool Exact() { return NumberFromEnvironment("WHYLATE_EXACT", 0) != 0; }
 
 class GroundTruthTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (geteuid() != 0) GTEST_SKIP() << "needs root";
-    if (const absl::Status usable = BpfUsable(); !usable.ok()) GTEST_SKIP() << usable;
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2) GTEST_SKIP() << "needs two CPUs";
-    if (const absl::Status allowed = TryRealTime(); !allowed.ok()) GTEST_SKIP() << allowed;
-    stage_.home = CpuId{0};
-    stage_.other = CpuId{1};
-    stage_.duration_ns = Seconds() * kNsPerSecond;
-    stage_.loops_per_ms = LoopsPerMs();
-    stage_.run_id = MakeRunId(ReadProcess(Tgid{getpid()})->identity);
+    if (const std::string why = WhyNoStage(); !why.empty()) GTEST_SKIP() << why;
+    stage_ = MakeStage();
   }
 
   // One run of a scenario, whose sums are checked.
@@ -85,7 +56,7 @@ class GroundTruthTest : public testing::Test {
 // Of what happens while it watches.
 class Witness : public ScenarioWatcher {
  public:
-  absl::Status OnBegin() override {
+  absl::Status OnBegin(Tgid) override {
     ASSIGN_OR_RETURN(witness_, TracefsWitness::Create());
     return witness_->Start();
   }
@@ -94,6 +65,7 @@ class Witness : public ScenarioWatcher {
     witness_.reset();
     return absl::OkStatus();
   }
+  absl::Status OnFrames(const Recording&) override { return absl::OkStatus(); }
   const WitnessRecording& recording() const { return recording_; }
 
  private:

@@ -4,42 +4,33 @@
 // Environment: WHYLATE_RUNS of each scenario (2), WHYLATE_SECONDS of each run (2).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "analysis/attribution/explain.h"
+#include "analysis/model/status_macros.h"
+#include "tests/support/stage.h"
 #include "tests/support/status_matchers.h"
 #include "userspace/platform/clock.h"
-#include "userspace/platform/process.h"
 #include "userspace/selftest/injectors.h"
 #include "userspace/selftest/scenario.h"
-#include "userspace/session/sweep.h"
-#include "userspace/trace/bpf_source.h"
+#include "userspace/selftest/scenario_plans.h"
+#include "userspace/selftest/scenarios.h"
+#include "userspace/session/cell_trace.h"
 #include "userspace/trace/tracefs_instance.h"
-#include "userspace/workload/calibration.h"
-#include "userspace/workload/workload.h"
 
 namespace whylate {
 namespace {
 
-constexpr CpuId kCpu{0};
 constexpr int64_t kLeadNs = 100'000;
-
-int64_t FromEnvironment(const char* name, int64_t otherwise) {
-  const char* text = std::getenv(name);
-  int64_t value = 0;
-  return text != nullptr && absl::SimpleAtoi(text, &value) && value > 0 ? value : otherwise;
-}
 
 std::string Words(const Verdict& verdict) {
   return absl::StrCat(verdict.subject, " (",
@@ -99,6 +90,31 @@ class Leads {
   std::vector<Frame> all_;
 };
 
+// The same run, captured and explained by the source tracefs.
+class TracefsCapture : public ScenarioWatcher {
+ public:
+  Recording recording;
+  Explanation explanation;
+
+  absl::Status OnBegin(Tgid workload) override {
+    SessionOptions options;
+    options.source = "tracefs";
+    ASSIGN_OR_RETURN(CellTrace trace, CellTrace::Start(options, workload));
+    trace_.emplace(std::move(trace));
+    return absl::OkStatus();
+  }
+  absl::Status OnEnd() override { return absl::OkStatus(); }
+  absl::Status OnFrames(const Recording& frames) override {
+    recording = frames;
+    RETURN_IF_ERROR(trace_->Finish(recording).status());
+    explanation = Explain(recording);
+    return absl::OkStatus();
+  }
+
+ private:
+  std::optional<CellTrace> trace_;
+};
+
 struct Agreement {
   int64_t late = 0;
   int64_t incomplete = 0;  // by either source
@@ -125,11 +141,11 @@ struct Agreement {
                         " differ=", differ.size());
   }
 
-  void Add(ScenarioRun* run) {
+  void Add(ScenarioRun* run, TracefsCapture* other) {
     Leads bpf_leads(&run->recording);
-    Leads tracefs_leads(&*run->tracefs_recording);
+    Leads tracefs_leads(&other->recording);
     const std::vector<Miss>& bpf = run->explanation.misses;
-    const std::vector<Miss>& tracefs = run->tracefs_explanation->misses;
+    const std::vector<Miss>& tracefs = other->explanation.misses;
     ASSERT_EQ(bpf.size(), tracefs.size());
     for (size_t i = 0; i < bpf.size(); ++i) {
       ASSERT_EQ(bpf[i].frame.index, tracefs[i].frame.index);
@@ -160,41 +176,26 @@ struct Agreement {
 class SourcesAgreeTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (geteuid() != 0) GTEST_SKIP() << "needs root";
-    if (const absl::Status usable = BpfUsable(); !usable.ok()) GTEST_SKIP() << usable;
+    if (const std::string why = WhyNoStage(); !why.empty()) GTEST_SKIP() << why;
     if (const absl::Status usable = TracefsUsable(); !usable.ok()) GTEST_SKIP() << usable;
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2) GTEST_SKIP() << "needs two CPUs";
-    stage_.home = kCpu;
-    stage_.other = CpuId{1};
-    stage_.duration_ns = FromEnvironment("WHYLATE_SECONDS", 2) * kNsPerSecond;
-    stage_.loops_per_ms = Calibrate(500 * kNsPerMs).loops_per_ms;
-    stage_.run_id = MakeRunId(ReadProcess(Tgid{getpid()})->identity);
-  }
-
-  ScenarioPlan VideoPlan(const char* cpus, int64_t demand_ns = 0) const {
-    ScenarioPlan plan;
-    plan.workload = *MakeWorkload("video", {});
-    if (demand_ns > 0) plan.workload.demand_ns = demand_ns;
-    plan.workload_settings.cpus = *CpuSet::Parse(cpus);
-    plan.duration_ns = stage_.duration_ns;
-    plan.with_tracefs = true;
-    return plan;
+    stage_ = MakeStage();
   }
 
   // Each scenario's line, and their sum.
   Agreement Compare(const std::string& name, const ScenarioPlan& plan) const {
     Agreement sum;
-    const int64_t runs = FromEnvironment("WHYLATE_RUNS", 2);
+    const int64_t runs = NumberFromEnvironment("WHYLATE_RUNS", 2);
     uint64_t bpf_lost = 0;
     uint64_t tracefs_lost = 0;
     for (int64_t i = 0; i < runs; ++i) {
-      absl::StatusOr<ScenarioRun> run = RunScenario(plan, stage_);
+      TracefsCapture tracefs;
+      absl::StatusOr<ScenarioRun> run = RunScenario(plan, stage_, &tracefs);
       EXPECT_THAT(run, IsOk());
       if (!run.ok()) return sum;
-      EXPECT_EQ(run->tracefs_recording->trace->source, "tracefs");
+      EXPECT_EQ(tracefs.recording.trace->source, "tracefs");
       bpf_lost += run->recording.trace->lost;
-      tracefs_lost += run->tracefs_recording->trace->lost;
-      sum.Add(&*run);
+      tracefs_lost += tracefs.recording.trace->lost;
+      sum.Add(&*run, &tracefs);
     }
     std::cout << "sources-agree scenario=" << name << " runs=" << runs << " " << sum.ToString()
               << " bpf_lost=" << bpf_lost << " tracefs_lost=" << tracefs_lost << "\n";
@@ -209,26 +210,20 @@ class SourcesAgreeTest : public testing::Test {
 
 TEST_F(SourcesAgreeTest, TheSameRunHasTheSameVerdicts) {
   std::map<std::string, ScenarioPlan> plans;
-  plans["hog_pinned"] = VideoPlan("0");
-  plans["hog_pinned"].injectors = {MakeHog(kCpu, 14 * kNsPerMs, 187 * kNsPerMs)};
-  plans["burn_pinned"] = VideoPlan("0");
-  plans["burn_pinned"].injectors = {MakeBurn(kCpu), MakeBurn(kCpu)};
-  plans["hog_free"] = VideoPlan("0-1", 12 * kNsPerMs);
-  plans["hog_free"].injectors = {MakeFollowingHog(14 * kNsPerMs, 187 * kNsPerMs)};
-  ScenarioPlan& bandwidth = plans["rt_bandwidth"] = VideoPlan("0");
-  bandwidth.workload.period = {50 * kNsPerMs, 1};
-  bandwidth.workload.demand_ns = 48'500'000;
-  bandwidth.workload_settings.fifo_priority = 10;
-  bandwidth.injectors = {MakeBurn(kCpu)};
-  plans["burn_storm_free"] = VideoPlan("0-1", 10 * kNsPerMs);
-  plans["burn_storm_free"].injectors = {MakeBurn(kCpu), MakeStorm(1)};
+  for (const char* name : {"hog_pinned", "burn_pinned", "hog_free", "rt_bandwidth"}) {
+    const absl::StatusOr<ScenarioPlan> plan = FindScenario(name)->build(stage_);
+    ASSERT_THAT(plan, IsOk());
+    plans[name] = *plan;
+  }
+  plans["burn_storm_free"] = PlanVideo(stage_, BothCpus(stage_), 10 * kNsPerMs);
+  plans["burn_storm_free"].injectors = {MakeBurn(stage_.home), MakeStorm(1)};
 
   Agreement all;
   for (const auto& [name, plan] : plans) all += Compare(name, plan);
   std::cout << "sources-agree scenario=all " << all.ToString() << "\n";
   EXPECT_GT(all.agreed, 0);
   // A twentieth on a quiet machine; where others are busy, more frames hang on little.
-  const int64_t one_in = FromEnvironment("WHYLATE_EXACT", 0) != 0 ? 20 : 4;
+  const int64_t one_in = NumberFromEnvironment("WHYLATE_EXACT", 0) != 0 ? 20 : 4;
   EXPECT_LE((all.close + all.coarser) * one_in, all.late - all.incomplete);
 }
 

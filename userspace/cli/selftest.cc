@@ -118,7 +118,7 @@ void AppendNotes(const ScenarioResult& scenario, std::string& text) {
     }
   };
   show(scenario.score.wrong, "wrong");
-  show(scenario.score.short_named, "too little");
+  if (scenario.score.IsShort()) show(scenario.score.short_named, "too little");
   show(scenario.score.badly_split, "badly split");
 }
 

@@ -237,6 +237,12 @@ absl::Status FreezerCgroup::SetFrozen(bool frozen) const {
                     : Write("freezer.state", frozen ? "FROZEN" : "THAWED");
 }
 
+bool FreezerCgroup::IsFrozen() const {
+  const std::string file = absl::StrCat(path(), version2() ? "/cgroup.events" : "/freezer.state");
+  const std::string text = ReadFile(file).value_or("");
+  return version2() ? ValueOfKey(text, "frozen") == 1 : absl::StartsWith(text, "FROZEN");
+}
+
 void ThawCgroup(const std::string& directory) {
   (void)WriteControl(absl::StrCat(directory, "/freezer.state"), "THAWED");
   (void)WriteControl(absl::StrCat(directory, "/cgroup.freeze"), "0");

@@ -97,6 +97,8 @@ class FreezerCgroup : public Cgroup {
   static absl::StatusOr<FreezerCgroup> Create(const CgroupSite& site, const std::string& run_id);
   // Asks the kernel; under v2, and where a task has to be woken for it, that takes a moment.
   absl::Status SetFrozen(bool frozen) const;
+  // Whether all its tasks are frozen by now.
+  bool IsFrozen() const;
 
  private:
   explicit FreezerCgroup(Cgroup cgroup) : Cgroup(std::move(cgroup)) {}

@@ -13,12 +13,14 @@
 #include "analysis/model/status_macros.h"
 #include "userspace/platform/clock.h"
 #include "userspace/platform/errno_status.h"
+#include "userspace/platform/process.h"
 
 namespace whylate {
 namespace {
 
 constexpr int32_t kPriority = 60;
 constexpr int64_t kEvictEveryNs = 20 * kNsPerMs;
+constexpr int64_t kLookEveryNs = 50'000;
 
 Injector MakeFifo(const char* name, CpuId cpu) {
   Injector injector;
@@ -28,14 +30,23 @@ Injector MakeFifo(const char* name, CpuId cpu) {
   return injector;
 }
 
-// Halts the workload for `halt_ns` by `set(true)`, ended by `set(false)`, and stamps the time between.
-absl::Status Halt(const InjectorContext& context, int64_t halt_ns,
-                  const std::function<absl::Status(bool)>& set) {
-  RETURN_IF_ERROR(set(true));
+// How somebody halts the workload, and sees that it does: one that waits for a CPU halts only when it
+// gets there.
+struct Halter {
+  std::function<absl::Status(bool halt)> set;
+  std::function<bool()> is_halted;
+};
+
+// For `halt_ns`; the stamp begins when it is seen to be halted.
+absl::Status Halt(const InjectorContext& context, int64_t halt_ns, const Halter& halter) {
+  RETURN_IF_ERROR(halter.set(true));
+  const int64_t until_ns = MonotonicNs() + halt_ns;
+  while (!halter.is_halted() && MonotonicNs() < until_ns)
+    SleepUntilNs(MonotonicNs() + kLookEveryNs);
   const int64_t begin_ns = MonotonicNs();
-  SleepUntilNs(begin_ns + halt_ns);
+  SleepUntilNs(until_ns);
   context.busy->Add(begin_ns, MonotonicNs());
-  return set(false);
+  return halter.set(false);
 }
 
 }  // namespace
@@ -92,12 +103,17 @@ Injector MakeStopper(CpuId cpu, int64_t every, int64_t from_ns, int64_t stop_ns)
   Injector stopper = MakeFifo("stopper", cpu);
   stopper.body = [=](const InjectorContext& context, const Channel& channel) -> absl::Status {
     RETURN_IF_ERROR(AwaitGo(channel));
-    const auto signal_workload = [&](bool stop) -> absl::Status {
-      if (kill(context.workload.value, stop ? SIGSTOP : SIGCONT) == 0) return absl::OkStatus();
-      return ErrnoStatus(errno, absl::StrCat("signal process ", context.workload.value));
+    const Tgid workload{context.workload.value};
+    Halter halter;
+    halter.set = [&](bool stop) -> absl::Status {
+      if (kill(workload.value, stop ? SIGSTOP : SIGCONT) == 0) return absl::OkStatus();
+      return ErrnoStatus(errno, absl::StrCat("signal process ", workload.value));
     };
-    return context.AtEvery(every, from_ns,
-                           [&](int64_t) { return Halt(context, stop_ns, signal_workload); });
+    halter.is_halted = [&] {
+      const std::optional<ProcessFacts> facts = ReadProcess(workload);
+      return facts && facts->state == 'T';
+    };
+    return context.AtEvery(every, from_ns, [&](int64_t) { return Halt(context, stop_ns, halter); });
   };
   return stopper;
 }
@@ -107,8 +123,10 @@ Injector MakeFreezer(CpuId cpu, std::shared_ptr<FreezerCgroup> cgroup, int64_t e
   Injector freezer = MakeFifo("freezer", cpu);
   freezer.body = [=](const InjectorContext& context, const Channel& channel) -> absl::Status {
     RETURN_IF_ERROR(AwaitGo(channel));
-    const auto set = [&](bool frozen) { return cgroup->SetFrozen(frozen); };
-    return context.AtEvery(every, from_ns, [&](int64_t) { return Halt(context, freeze_ns, set); });
+    const Halter halter = {[&](bool frozen) { return cgroup->SetFrozen(frozen); },
+                           [&] { return cgroup->IsFrozen(); }};
+    return context.AtEvery(every, from_ns,
+                           [&](int64_t) { return Halt(context, freeze_ns, halter); });
   };
   return freezer;
 }

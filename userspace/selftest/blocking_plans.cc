@@ -30,7 +30,7 @@ namespace {
 constexpr int64_t kStrikeEvery = 6;
 constexpr int64_t kHaltEvery = 12;
 
-constexpr int32_t kWorkloadPriority = 10;
+constexpr int32_t kWorkloadPriority = 70;
 constexpr int64_t kQuotaNs = 10 * kNsPerMs;
 constexpr int64_t kQuotaPeriodNs = 50 * kNsPerMs;
 

@@ -43,11 +43,7 @@ class Performance {
     ASSIGN_OR_RETURN(run_.recording.allowed_before, GetAffinity(workload_->tid()));
     RETURN_IF_ERROR(Measure(watcher));
     FillRecording();
-    if (tracefs_ != nullptr) {
-      run_.tracefs_recording = run_.recording;
-      RETURN_IF_ERROR(tracefs_->Finish(*run_.tracefs_recording).status());
-      run_.tracefs_explanation = Explain(*run_.tracefs_recording);
-    }
+    if (watcher != nullptr) RETURN_IF_ERROR(watcher->OnFrames(run_.recording));
     RETURN_IF_ERROR(trace_->Finish(run_.recording).status());
     run_.explanation = Explain(run_.recording);
     if (plan_.settle) plan_.settle(run_);
@@ -105,14 +101,9 @@ class Performance {
     SessionOptions options;
     options.source = stage_.source;
     options.buffer_bytes = plan_.buffer_bytes;
-    if (watcher != nullptr) RETURN_IF_ERROR(watcher->OnBegin());
     ASSIGN_OR_RETURN(CellTrace trace, CellTrace::Start(options, workload_->tgid()));
     trace_ = std::make_unique<CellTrace>(std::move(trace));
-    if (plan_.with_tracefs) {
-      options.source = "tracefs";
-      ASSIGN_OR_RETURN(CellTrace tracefs, CellTrace::Start(options, workload_->tgid()));
-      tracefs_ = std::make_unique<CellTrace>(std::move(tracefs));
-    }
+    if (watcher != nullptr) RETURN_IF_ERROR(watcher->OnBegin(workload_->tgid()));
     for (const ForkedProcess& process : processes_) RETURN_IF_ERROR(process.Go());
     SleepUntilNs(MonotonicNs() + kSettleNs);
     RETURN_IF_ERROR(workload_->Go());
@@ -175,7 +166,6 @@ class Performance {
   std::unique_ptr<ForkedProcess> workload_;
   std::vector<ForkedProcess> processes_;
   std::unique_ptr<CellTrace> trace_;
-  std::unique_ptr<CellTrace> tracefs_;
   int64_t ended_ns_ = 0;
 };
 

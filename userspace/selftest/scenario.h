@@ -60,7 +60,6 @@ struct ScenarioPlan {
   int64_t duration_ns = 0;
   std::vector<Injector> injectors;
   int64_t buffer_bytes = int64_t{8} << 20;
-  bool with_tracefs = false;  // captured and explained by the source tracefs as well
   // The workload runs in it from before the trace begins, and is thawed before it is ended.
   std::shared_ptr<Cgroup> cgroup;
   // Completes the accounts: what injectors did without stamps of their own, or what of it can have
@@ -94,20 +93,21 @@ struct Injection {
 struct ScenarioRun {
   Recording recording;
   Explanation explanation;
-  // The same frames, as the source tracefs saw them.
-  std::optional<Recording> tracefs_recording;
-  std::optional<Explanation> tracefs_explanation;
   std::vector<Injection> injections;
 
   Injection& injection(const std::string& name);  // that must be there
 };
 
-// Told when the trace of a run begins, and when it is about to end. For an independent witness.
+// Told what happens in a run, by its own thread. For independent witnesses.
 class ScenarioWatcher {
  public:
   virtual ~ScenarioWatcher() = default;
-  virtual absl::Status OnBegin() = 0;
+  // The trace has begun; all processes are there, and wait.
+  virtual absl::Status OnBegin(Tgid workload) = 0;
+  // The workload is done, and all processes are still there.
   virtual absl::Status OnEnd() = 0;
+  // They are gone. `recording` has frames and roles, and no events yet.
+  virtual absl::Status OnFrames(const Recording& recording) = 0;
 };
 
 // Nothing of it is left when it returns, nor if this process is killed meanwhile. Cancelled where a

@@ -388,18 +388,23 @@ std::vector<std::string> Score::Unproven(const Proof& proof, bool quiet) const {
   }
   if (!proof.expected.empty() && late > 0 && blamed == 0) lacks.push_back("it is never named");
   if (proof.needs_losses && lost == 0) lacks.push_back("no event was lost");
-  const auto in_windows = [&](const std::vector<std::string>& windows, const char* what) {
-    if (!windows.empty()) lacks.push_back(absl::StrCat(what, " in ", windows.size(), " windows"));
-  };
   // Where others are busy, it may wait for them while the injector is busy elsewhere.
-  if (quiet || !proof.some_avoidable) in_windows(short_named, "too little is named");
-  in_windows(badly_split, "the time is not split exactly");
+  if (IsShort() && (quiet || !proof.some_avoidable)) {
+    lacks.push_back(absl::StrFormat("%.2f %% of it is named", 100 * NamedShare()));
+  }
+  if (quiet && !badly_split.empty()) {
+    lacks.push_back(absl::StrCat("not split exactly in ", badly_split.size(), " windows"));
+  }
   if (quiet && proof.some_avoidable && avoidable_ns == 0) lacks.push_back("nothing is avoidable");
   if (proof.none_avoidable && avoidable_ns > 0) lacks.push_back("some of it is called avoidable");
-  if (saved_by_nothing > 0) {
+  if (quiet && saved_by_nothing > 0) {
     lacks.push_back(absl::StrCat(proof.saves_nothing, " is said to save frames"));
   }
   return lacks;
+}
+
+bool Score::IsShort() const {
+  return named_ns < injected_ns * 97 / 100 && injected_ns - named_ns > kAllButNs * injections;
 }
 
 double Score::NamedShare() const { return Share(named_ns, injected_ns); }

@@ -86,9 +86,12 @@ struct Score {
 
   void Add(const ScenarioRun& run, const Proof& proof);
 
-  // Where the machine is not quiet, what takes a CPU that is idle is not asked for.
+  // Where the machine is not quiet, what takes a CPU that is idle, or nobody else on one, is not asked
+  // for.
   std::vector<std::string> Unproven(const Proof& proof, bool quiet) const;
 
+  // Of what was injected less than 97 % is named, and more than 300 us an injection are not.
+  bool IsShort() const;
   double NamedShare() const;     // 1 where nothing was injected
   double CompleteShare() const;  // 1 where no frame was late
   double UnknownShare() const;

@@ -208,6 +208,26 @@ TEST_F(QuotaCgroupTest, WithoutAnAccountOfItsTime) {
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("throttled time")));
 }
 
+TEST(FreezerCgroupTest, SaysWhetherItIsFrozen) {
+  for (const bool version2 : {false, true}) {
+    const TemporaryDirectory directory;
+    std::filesystem::create_directory(directory.Path("whylate-12-34"));
+    const std::string control = version2 ? "cgroup.freeze" : "freezer.state";
+    const std::string state = version2 ? "cgroup.events" : "freezer.state";
+    directory.Write("whylate-12-34/" + control, "");
+    const absl::StatusOr<FreezerCgroup> cgroup =
+        FreezerCgroup::Create({directory.path(), version2}, "12-34");
+    ASSERT_THAT(cgroup, IsOk());
+    EXPECT_THAT(cgroup->SetFrozen(true), IsOk());
+    EXPECT_THAT(ReadFile(directory.Path("whylate-12-34/" + control)),
+                IsOkAndHolds(version2 ? "1" : "FROZEN"));
+    directory.Write("whylate-12-34/" + state, version2 ? "populated 1\nfrozen 1\n" : "FROZEN\n");
+    EXPECT_TRUE(cgroup->IsFrozen());
+    directory.Write("whylate-12-34/" + state, version2 ? "populated 1\nfrozen 0\n" : "FREEZING\n");
+    EXPECT_FALSE(cgroup->IsFrozen());
+  }
+}
+
 TEST(MemoryCgroupTest, IsNamedForItsRun) {
   EXPECT_EQ(MemoryCgroup::PathOf({"/sys/fs/cgroup/user.slice", true}, "12-34"),
             "/sys/fs/cgroup/user.slice/whylate-12-34");

@@ -229,6 +229,22 @@ TEST(ScoreTest, TooLittleIsShort) {
               ElementsAre(HasSubstr("hog had 14000 us, and was charged 13000 us")));
 }
 
+// One window that is short is not yet a scenario that is.
+TEST(ScoreTest, AScenarioIsShortByAllOfItsTime) {
+  Score score;
+  score.late = 40;
+  score.injections = 40;
+  score.injected_ns = 400 * kMs;
+  score.named_ns = 388 * kMs;
+  score.short_named = {"frame 7"};
+  EXPECT_FALSE(score.IsShort());
+  score.named_ns -= 1 * kMs;
+  EXPECT_TRUE(score.IsShort());
+  EXPECT_THAT(score.Unproven(Proof(), true), ElementsAre("96.75 % of it is named"));
+  score.injections = 44;
+  EXPECT_FALSE(score.IsShort());
+}
+
 TEST(ScoreTest, AllButALittleAnInjectionIsEnough) {
   RunBuilder builder(20);
   builder.Waits(3, 4, "hog").Verdict("hog", "preempted");
