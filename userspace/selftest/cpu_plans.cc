@@ -64,7 +64,12 @@ void NarrowToItsWaits(ScenarioPlan& plan, std::shared_ptr<Losses> losses, const 
                       std::optional<CpuId> woken_on) {
   plan.settle = [losses, name, woken_on](ScenarioRun& run) {
     Injection& injection = run.injection(name);
-    injection.busy = OnSameCpu(injection.stamps, WithoutCpu(run, *losses, woken_on));
+    const OnSameCpu found = FindOnSameCpu(injection.stamps, WithoutCpu(run, *losses, woken_on));
+    injection.busy = found.sure;
+    for (const Frame& frame : run.recording.frames.frames) {
+      const int64_t ns = OverlapNs(found.unsure, frame.release_ns, frame.completion_ns);
+      if (ns > 0) injection.amounts.emplace(frame.index, Amount{0, 0, ns});
+    }
     injection.is_exclusive = true;
   };
 }

@@ -178,18 +178,19 @@ void WorkWatched(uint64_t loops, uint64_t piece_loops, int64_t piece_ns, Losses&
   losses.watched.Add(Stamp{{begin_ns, last_ns}, first_cpu, last_cpu});
 }
 
-std::vector<TimeWindow> OnSameCpu(const std::vector<Stamp>& a, const std::vector<Stamp>& b) {
-  std::vector<TimeWindow> common;
+OnSameCpu FindOnSameCpu(const std::vector<Stamp>& a, const std::vector<Stamp>& b) {
+  OnSameCpu found;
   auto other = b.begin();
   for (const Stamp& stamp : a) {
     while (other != b.end() && other->time.end_ns <= stamp.time.begin_ns) ++other;
     for (auto at = other; at != b.end() && at->time.begin_ns < stamp.time.end_ns; ++at) {
       if (at->from != stamp.from && at->to != stamp.from) continue;
-      common.push_back({std::max(stamp.time.begin_ns, at->time.begin_ns),
-                        std::min(stamp.time.end_ns, at->time.end_ns)});
+      const TimeWindow both{std::max(stamp.time.begin_ns, at->time.begin_ns),
+                            std::min(stamp.time.end_ns, at->time.end_ns)};
+      (at->from == at->to ? found.sure : found.unsure).push_back(both);
     }
   }
-  return common;
+  return found;
 }
 
 std::vector<TimeWindow> Intersection(const std::vector<TimeWindow>& a,

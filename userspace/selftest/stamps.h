@@ -108,8 +108,13 @@ struct Losses {
 // interrupted, what was beyond.
 void WorkWatched(uint64_t loops, uint64_t piece_loops, int64_t piece_ns, Losses& losses);
 
-// The parts of `a` during a stamp of `b` that begins or ends on the same CPU. O(n).
-std::vector<TimeWindow> OnSameCpu(const std::vector<Stamp>& a, const std::vector<Stamp>& b);
+// The parts of `a`, whose stamps are each on one CPU, during a stamp of `b`: where that was on the same
+// CPU, and where it may have been, since it came there or left it at an instant that nobody knows.
+struct OnSameCpu {
+  std::vector<TimeWindow> sure;
+  std::vector<TimeWindow> unsure;
+};
+OnSameCpu FindOnSameCpu(const std::vector<Stamp>& a, const std::vector<Stamp>& b);  // O(n)
 // The parts of `a` that `b` covers; both are disjoint and in order, and so is the result. O(n).
 std::vector<TimeWindow> Intersection(const std::vector<TimeWindow>& a,
                                      const std::vector<TimeWindow>& b);

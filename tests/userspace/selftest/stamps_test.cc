@@ -89,12 +89,14 @@ TEST(IntersectionTest, OneMayCoverSeveral) {
               ElementsAre(TimeWindow{1, 2}, TimeWindow{3, 5}));
 }
 
-TEST(OnSameCpuTest, CountsWhereTheOtherBeganOrEnded) {
+TEST(OnSameCpuTest, IsNotSureOfWhatCameOrLeft) {
   const std::vector<Stamp> busy = {{{0, 10}, CpuId{0}, CpuId{0}}};
-  EXPECT_THAT(OnSameCpu(busy, {{{1, 2}, CpuId{0}, CpuId{1}},
-                               {{3, 4}, CpuId{1}, CpuId{1}},
-                               {{5, 6}, CpuId{1}, CpuId{0}}}),
-              ElementsAre(TimeWindow{1, 2}, TimeWindow{5, 6}));
+  const OnSameCpu found = FindOnSameCpu(busy, {{{1, 2}, CpuId{0}, CpuId{1}},
+                                               {{3, 4}, CpuId{1}, CpuId{1}},
+                                               {{5, 6}, CpuId{1}, CpuId{0}},
+                                               {{8, 12}, CpuId{0}, CpuId{0}}});
+  EXPECT_THAT(found.sure, ElementsAre(TimeWindow{8, 10}));
+  EXPECT_THAT(found.unsure, ElementsAre(TimeWindow{1, 2}, TimeWindow{5, 6}));
 }
 
 TEST(OverlapTest, IsClippedToTheWindow) {
