@@ -236,12 +236,13 @@ absl::StatusOr<ImportedTrace> ReadTraceDatInChild(const std::string& path,
   int wait_status = 0;
   while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR) {
   }
-  if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0) {
-    return Decode(encoded, limits.import);
-  }
+  // However the child ended: what it wrote was not read to its end.
   if (!in_time) {
     return absl::InvalidArgumentError(absl::StrCat("trace.dat cannot be read: its decoder took ",
                                                    "more than ", limits.wall_seconds, " s"));
+  }
+  if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0) {
+    return Decode(encoded, limits.import);
   }
   return EndStatus(wait_status, limits);
 }
