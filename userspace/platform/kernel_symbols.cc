@@ -34,6 +34,13 @@ const KernelSymbols& KernelSymbols::OfThisKernel() {
   return *symbols;
 }
 
+std::optional<uint64_t> KernelSymbols::AddressOf(absl::string_view function) const {
+  for (const auto& [address, name] : functions_) {
+    if (name == function) return address;
+  }
+  return std::nullopt;
+}
+
 absl::string_view KernelSymbols::NameAt(uint64_t address) const {
   const auto after =
       std::partition_point(functions_.begin(), functions_.end(),

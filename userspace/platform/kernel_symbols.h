@@ -9,6 +9,7 @@
 #define WHYLATE_USERSPACE_PLATFORM_KERNEL_SYMBOLS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,8 @@ class KernelSymbols {
 
   // The function that begins at or before `address`; "" where none does. O(log n).
   absl::string_view NameAt(uint64_t address) const;
+  // Where `function` begins, the first one of several; nullopt for none of that name. O(n).
+  std::optional<uint64_t> AddressOf(absl::string_view function) const;
   bool empty() const { return functions_.empty(); }
 
  private:

@@ -30,6 +30,7 @@
 #include "userspace/platform/clock.h"
 #include "userspace/platform/cpu_quota.h"
 #include "userspace/platform/files.h"
+#include "userspace/platform/kernel_symbols.h"
 #include "userspace/platform/mounts.h"
 #include "userspace/platform/process.h"
 #include "userspace/platform/scheduling.h"
@@ -66,28 +67,17 @@ bool DelaysDequeue(const std::string& release) {
   return major > 6 || (major == 6 && minor >= 12);
 }
 
-// The address of a function of the kernel, "0x..."; "" where the kernel does not tell.
-std::string AddressOf(absl::string_view function) {
-  const std::string text = ReadFile("/proc/kallsyms").value_or("");
-  for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    const std::vector<absl::string_view> fields = absl::StrSplit(line, absl::ByAnyChar(" \t"));
-    if (fields.size() < 3 || fields[2] != function) continue;
-    if (fields[0].find_first_not_of('0') == absl::string_view::npos) return "";
-    return absl::StrCat("0x", fields[0]);
-  }
-  return "";
-}
-
 TracefsBufferOptions SchedBuffer(const TraceOptions& options) {
   TracefsBufferOptions buffer;
   buffer.events = FtraceSchedEvents();
   buffer.bytes = options.buffer_bytes;
   // The kernel's other timers are many, and of no interest.
-  const std::string sleeper = AddressOf("hrtimer_wakeup");
-  const std::string filter = sleeper.empty() ? "" : absl::StrCat("function == ", sleeper);
+  const std::optional<uint64_t> sleeper = KernelSymbols::OfThisKernel().AddressOf("hrtimer_wakeup");
+  const std::string filter =
+      sleeper ? absl::StrCat("function == 0x", absl::Hex(*sleeper)) : std::string();
   buffer.filters[FtraceKind::kTimerStart] = filter;
   buffer.filters[FtraceKind::kTimerExpire] = filter;
-  if (sleeper.empty()) buffer.filters[FtraceKind::kTimerSetup] = "";
+  if (!sleeper) buffer.filters[FtraceKind::kTimerSetup] = "";
   return buffer;
 }
 

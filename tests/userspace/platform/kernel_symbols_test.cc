@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 namespace whylate {
 namespace {
 
@@ -15,6 +17,13 @@ TEST(KernelSymbols, FunctionThatBeginsAtOrBeforeTheAddress) {
   EXPECT_EQ(symbols.NameAt(0xffffffff81000200), "b");
   EXPECT_EQ(symbols.NameAt(0xffffffffc0000010), "in_module");
   EXPECT_EQ(symbols.NameAt(0xffffffff810000ff), "");
+}
+
+TEST(KernelSymbols, WhereAFunctionBegins) {
+  const KernelSymbols symbols = KernelSymbols::Parse("ff10 t a\nff20 T b\nff30 t a\tmodule\n");
+  EXPECT_EQ(symbols.AddressOf("a"), 0xff10U);
+  EXPECT_EQ(symbols.AddressOf("b"), 0xff20U);
+  EXPECT_EQ(symbols.AddressOf("c"), std::nullopt);
 }
 
 TEST(KernelSymbols, DataAndOtherLinesAreNoFunctions) {
