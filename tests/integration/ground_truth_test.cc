@@ -60,12 +60,13 @@ class Witness : public ScenarioWatcher {
     ASSIGN_OR_RETURN(witness_, TracefsWitness::Create());
     return witness_->Start();
   }
-  absl::Status OnEnd() override {
+  absl::Status OnEnd() override { return witness_->End(); }
+  // Reads the rest only now: beside a storm it would hardly come to an end.
+  absl::Status OnFrames(const Recording&) override {
     ASSIGN_OR_RETURN(recording_, witness_->Stop());
     witness_.reset();
     return absl::OkStatus();
   }
-  absl::Status OnFrames(const Recording&) override { return absl::OkStatus(); }
   const WitnessRecording& recording() const { return recording_; }
 
  private:
@@ -135,17 +136,21 @@ TEST_F(GroundTruthTest, TheWorkloadsClockAndAWitnessSeeTheSameOfAWidenedMask) {
   const std::vector<TimeWindow> seen = WhileAtHome(
       RunTimes(witness.recording(), stage_.home, {burn.threads.begin(), burn.threads.end()}),
       witness.recording(), stage_.home, run.recording.watched);
-  int64_t by_clock_ns = 0;
+  int64_t least_ns = 0;  // by the clock
+  int64_t most_ns = 0;
   int64_t by_witness_ns = 0;
   for (const Miss& miss : run.explanation.misses) {
-    by_clock_ns += OverlapNs(burn.busy, miss.frame.release_ns, miss.frame.completion_ns);
+    const auto amount = burn.amounts.find(miss.frame.index);
+    const int64_t sure_ns = OverlapNs(burn.busy, miss.frame.release_ns, miss.frame.completion_ns);
+    least_ns += sure_ns;
+    most_ns += sure_ns + (amount == burn.amounts.end() ? 0 : amount->second.unsure_ns);
     by_witness_ns += OverlapNs(seen, miss.frame.release_ns, miss.frame.completion_ns);
   }
-  std::cout << "burn had " << by_clock_ns << " ns by the clock, " << by_witness_ns
+  std::cout << "burn had " << least_ns << " to " << most_ns << " ns by the clock, " << by_witness_ns
             << " ns by the witness\n";
   EXPECT_GT(by_witness_ns, 0);
-  EXPECT_GE(by_clock_ns, by_witness_ns * 9 / 10);
-  EXPECT_LE(by_clock_ns, by_witness_ns * 11 / 10);
+  EXPECT_GE(most_ns, by_witness_ns * 9 / 10);
+  EXPECT_LE(least_ns, by_witness_ns * 11 / 10);
 }
 
 // With an account of the storm's own by a witness that loses nothing.

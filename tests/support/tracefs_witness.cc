@@ -258,8 +258,12 @@ absl::Status TracefsWitness::Start() {
   return absl::OkStatus();
 }
 
+absl::Status TracefsWitness::End() {
+  return WriteControl(absl::StrCat(state_->instance, "/tracing_on"), "0");
+}
+
 absl::StatusOr<WitnessRecording> TracefsWitness::Stop() {
-  RETURN_IF_ERROR(WriteControl(absl::StrCat(state_->instance, "/tracing_on"), "0"));
+  RETURN_IF_ERROR(End());
   state_->StopReader();
   while (state_->DrainAll()) {
   }

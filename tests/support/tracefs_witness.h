@@ -54,6 +54,10 @@ class TracefsWitness {
   ~TracefsWitness();
 
   absl::Status Start();
+  // Records nothing more. What is recorded is still to be read, which takes long where the machine is
+  // kept busy: end that first.
+  absl::Status End();
+  // Ends, and reads the rest.
   absl::StatusOr<WitnessRecording> Stop();
 
  private:
