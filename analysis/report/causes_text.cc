@@ -115,12 +115,12 @@ std::string LossRow(const TraceTotals& trace) {
 std::string CausesText(const Cell& cell) {
   const Explanation& explanation = cell.explanation;
   if (!explanation.trace) return "";
-  const std::string loss = ChangeRows(cell) + LossRow(*explanation.trace);
-  if (explanation.misses.empty()) return loss;
+  const std::string notes = ChangeRows(cell) + LossRow(*explanation.trace);
+  if (explanation.misses.empty()) return notes;
   int64_t misses = 0;
   for (const Miss& miss : explanation.misses) misses += 1 + miss.dropped;
   return absl::StrCat(CauseRows(explanation.causes, misses), SavedRow(explanation.subjects),
-                      WorstRow(cell), loss);
+                      WorstRow(cell), notes);
 }
 
 std::string SessionCausesText(const Report& report) {

@@ -80,8 +80,8 @@ std::string CauseInWords(absl::string_view subject, absl::string_view kind,
                         decision ? ToString(*decision) : std::string(kind), ")");
   }
   if (decision && kind == kBlocked) {
-    return absl::StrCat("it slept, until one got the CPU that ", EscapeForTerminal(subject),
-                        " had (", ToString(*decision), ")");
+    return absl::StrCat("whom it slept for was kept off a CPU by ", EscapeForTerminal(subject),
+                        " (", ToString(*decision), ")");
   }
   if (decision) {
     for (const DecisionWords& row : kDecisionWords) {

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@
 #include "analysis/model/ids.h"
 #include "analysis/model/recording.h"
 #include "analysis/model/sched_event.h"
+#include "tests/support/bpf_capture.h"
 #include "userspace/platform/clock.h"
 #include "userspace/trace/bpf_programs.h"
 #include "userspace/trace/bpf_source.h"
@@ -28,8 +28,6 @@
 
 namespace whylate {
 namespace {
-
-Tid ThisThread() { return Tid{static_cast<int32_t>(syscall(SYS_gettid))}; }
 
 // Two threads hand a byte back and forth: each round trip is two switches or more.
 void PassBytes(int round_trips) {
@@ -62,24 +60,7 @@ std::vector<const SchedEvent*> EventsOf(const Capture& capture,
   return found;
 }
 
-class TraceBpfTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (geteuid() != 0) GTEST_SKIP() << "needs root";
-    const absl::Status usable = BpfUsable();
-    if (!usable.ok()) GTEST_SKIP() << usable;
-  }
-
-  static Capture Record(const TraceOptions& options, const std::function<void()>& activity) {
-    std::unique_ptr<TraceSource> source = CreateBpfSource();
-    const absl::Status started = source->Start(options);
-    EXPECT_TRUE(started.ok()) << started;
-    activity();
-    auto capture = source->Stop();
-    EXPECT_TRUE(capture.ok()) << capture.status();
-    return capture.ok() ? *std::move(capture) : Capture{};
-  }
-};
+using TraceBpfTest = BpfCaptureTest;
 
 TEST_F(TraceBpfTest, EventsAreInTotalOrderWithinTheRecording) {
   const Capture capture = Record({}, [] { PassBytes(10000); });

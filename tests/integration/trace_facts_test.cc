@@ -2,14 +2,11 @@
 // root.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -17,41 +14,19 @@
 #include <variant>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "analysis/model/ids.h"
 #include "analysis/model/sched_event.h"
+#include "tests/support/bpf_capture.h"
 #include "userspace/platform/clock.h"
 #include "userspace/platform/files.h"
 #include "userspace/platform/kernel_symbols.h"
-#include "userspace/trace/bpf_source.h"
 #include "userspace/trace/trace_source.h"
 
 namespace whylate {
 namespace {
 
-Tid ThisThread() { return Tid{static_cast<int32_t>(syscall(SYS_gettid))}; }
-
-class TraceFactsTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (geteuid() != 0) GTEST_SKIP() << "needs root";
-    const absl::Status usable = BpfUsable();
-    if (!usable.ok()) GTEST_SKIP() << usable;
-  }
-
-  static Capture RecordThisProcess(const std::function<void()>& activity) {
-    std::unique_ptr<TraceSource> source = CreateBpfSource();
-    TraceOptions options;
-    options.watched = {Tgid{getpid()}};
-    const absl::Status started = source->Start(options);
-    EXPECT_TRUE(started.ok()) << started;
-    activity();
-    auto capture = source->Stop();
-    EXPECT_TRUE(capture.ok()) << capture.status();
-    return capture.ok() ? *std::move(capture) : Capture{};
-  }
-};
+using TraceFactsTest = BpfCaptureTest;
 
 TEST_F(TraceFactsTest, ASleepHasTheStackThatItBeganIn) {
   if (KernelSymbols::Parse(ReadFile("/proc/kallsyms").value_or("")).empty()) {

@@ -120,5 +120,11 @@ TEST(WordsTest, AJointCauseOfManyNamesAFew) {
             "a & b & c & 2 more together (running)");
 }
 
+TEST(WordsTest, AChainThatWaitedForACpu) {
+  EXPECT_EQ(CauseInWords("hog", "blocked", Decision::kHigherClass),
+            "whom it slept for was kept off a CPU by hog (higher_class)");
+  EXPECT_EQ(CauseInWords("holder", "blocked", std::nullopt), "it slept, because of holder");
+}
+
 }  // namespace
 }  // namespace whylate
