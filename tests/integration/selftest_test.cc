@@ -60,8 +60,9 @@ void ExpectRight(const Json& scenario) {
 }
 
 TEST_F(SelftestTest, NamesEveryCauseRight) {
+  // Real-time bandwidth is taken once a second: in 1.5 s that may fall where nothing is late.
   const ProgramResult result = RunProgram(
-      {"selftest", "--json", "--quiet", "--seconds", "1500ms", "--workdir", scratch_.path()});
+      {"selftest", "--json", "--quiet", "--seconds", "2500ms", "--workdir", scratch_.path()});
   // Of a machine that has other things to do too little may be asked for a proof.
   EXPECT_THAT(result.exit_code, testing::AnyOf(0, 1)) << result.err;
   EXPECT_EQ(result.err, "");

@@ -85,18 +85,24 @@ int64_t LeadNs(const Verdict& verdict, const std::vector<CauseRow>& causes) {
   for (const auto& [decision, ns] : by_decision) decisions.push_back(ns);
   std::sort(decisions.rbegin(), decisions.rend());
   if (decisions.size() > 1) lead_ns = std::min(lead_ns, decisions[0] - decisions[1]);
-  return lead_ns - StolenNs(causes);
+  return lead_ns;
 }
 
-// The causes of each late frame alone, by its index.
+struct Lead {
+  int64_t ns = 0;
+  int64_t stolen_ns = 0;  // in the same frame
+};
+
+// The causes of each late frame alone.
 class Leads {
  public:
   explicit Leads(Recording* recording) : recording_(recording), all_(recording->frames.frames) {}
   ~Leads() { recording_->frames.frames = all_; }
 
-  int64_t Of(const Miss& miss) {
+  Lead Of(const Miss& miss) {
     recording_->frames.frames = {miss.frame};
-    return LeadNs(*miss.verdict, Explain(*recording_).causes);
+    const std::vector<CauseRow> causes = Explain(*recording_).causes;
+    return {LeadNs(*miss.verdict, causes), StolenNs(causes)};
   }
 
  private:
@@ -135,6 +141,7 @@ struct Agreement {
   int64_t agreed = 0;
   int64_t close = 0;         // a verdict of either leads by too little to be compared
   int64_t close_agreed = 0;  // of those, the same all the same
+  int64_t stolen = 0;        // differ, and the hypervisor took as much as the lead
   int64_t coarser = 0;       // the same subject, whose decision ftrace's facts do not determine
   std::vector<std::string> differ;
 
@@ -144,6 +151,7 @@ struct Agreement {
     agreed += other.agreed;
     close += other.close;
     close_agreed += other.close_agreed;
+    stolen += other.stolen;
     coarser += other.coarser;
     differ.insert(differ.end(), other.differ.begin(), other.differ.end());
     return *this;
@@ -151,8 +159,8 @@ struct Agreement {
 
   std::string ToString() const {
     return absl::StrCat("late=", late, " incomplete=", incomplete, " agreed=", agreed,
-                        " close=", close, " close_agreed=", close_agreed, " coarser=", coarser,
-                        " differ=", differ.size());
+                        " close=", close, " close_agreed=", close_agreed, " stolen=", stolen,
+                        " coarser=", coarser, " differ=", differ.size());
   }
 
   void Add(ScenarioRun* run, TracefsCapture* other) {
@@ -171,12 +179,15 @@ struct Agreement {
         continue;
       }
       const bool same = a.subject == b.subject && a.decision == b.decision && a.kind == b.kind;
-      const int64_t lead_ns = std::min(bpf_leads.Of(bpf[i]), tracefs_leads.Of(tracefs[i]));
+      const Lead bpf_lead = bpf_leads.Of(bpf[i]);
+      const int64_t lead_ns = std::min(bpf_lead.ns, tracefs_leads.Of(tracefs[i]).ns);
       if (lead_ns <= kLeadNs) {
         ++close;
         close_agreed += same ? 1 : 0;
       } else if (same) {
         ++agreed;
+      } else if (lead_ns - bpf_lead.stolen_ns <= kLeadNs) {
+        ++stolen;
       } else if (a.subject == b.subject && IsLeftOpen(tracefs[i])) {
         ++coarser;
       } else {

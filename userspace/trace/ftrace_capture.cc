@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/container/flat_hash_set.h"
 #include "analysis/model/recording.h"
 #include "userspace/trace/ftrace_settle.h"
 #include "userspace/trace/keep_plan.h"
@@ -171,7 +172,10 @@ class Builder {
       ++built_.record_count;
       events_.clear();
       decoder_.Decode(stream->record(), stream->cpu(), stream->sequence(), &events_);
-      for (SchedEvent& event : events_) keeper_.Add(std::move(event));
+      for (SchedEvent& event : events_) {
+        NoteWhoIsSeen(event);
+        keeper_.Add(std::move(event));
+      }
       Advance(stream);
     }
     return Finish();
@@ -210,6 +214,49 @@ class Builder {
     built_.losses.push_back({cpu, begin_ns, end_ns, count});
   }
 
+  void NoteWhoIsSeen(const SchedEvent& event) {
+    const auto* switched = std::get_if<SwitchEvent>(&event.body);
+    if (switched == nullptr) return;
+    const auto current = current_.try_emplace(event.cpu, switched->prev).first;
+    if (current->second != switched->prev) slipped_away_.insert(current->second);
+    current->second = switched->next;
+    came_.insert(switched->next);
+    left_.insert(switched->prev);
+  }
+
+  bool IsHidden(Tid task) const {
+    return !left_.contains(task) && (!came_.contains(task) || slipped_away_.contains(task));
+  }
+
+  // Some kernels keep from ftrace the switches by which a task leaves its CPU, and show its wake-ups.
+  // It would be queued for ever. Of a task that is never seen to leave, though it was gone, only
+  // those wake-ups are kept that it is seen to come by. Not where records are missing: its switches
+  // may be among them. `events` are in order.
+  void LeaveOutHidden(std::vector<SchedEvent>* events) const {
+    if (!built_.losses.empty()) return;
+    absl::flat_hash_set<Tid> coming;  // hidden tasks whose next event is that they come to a CPU
+    const auto kept =
+        std::remove_if(events->rbegin(), events->rend(), [&](const SchedEvent& event) {
+          if (const auto* switched = std::get_if<SwitchEvent>(&event.body)) {
+            if (IsHidden(switched->next)) coming.insert(switched->next);
+            return false;
+          }
+          const std::optional<Tid> task = QueuedTask(event.body);
+          if (!task.has_value() || !IsHidden(*task)) return false;
+          const bool comes = coming.contains(*task);
+          if (std::holds_alternative<WakingEvent>(event.body)) coming.erase(*task);
+          return !comes;
+        });
+    events->erase(events->begin(), kept.base());
+  }
+
+  static std::optional<Tid> QueuedTask(const SchedEventBody& body) {
+    if (const auto* waking = std::get_if<WakingEvent>(&body)) return waking->wakee;
+    if (const auto* wakeup = std::get_if<WakeupEvent>(&body)) return wakeup->wakee;
+    if (const auto* moved = std::get_if<MigrateEvent>(&body)) return moved->task;
+    return std::nullopt;
+  }
+
   // What a buffer counts, and no page told.
   void AddUntold() {
     for (const auto& [cpu, count] : input_.lost) {
@@ -240,6 +287,7 @@ class Builder {
     for (const SchedEvent& event : input_.others) keeper_.AddAlways(event);
     recording.events = keeper_.Finish();
     std::stable_sort(recording.events.begin(), recording.events.end(), Before);
+    LeaveOutHidden(&recording.events);
     recording.losses = built_.losses;
     recording.omitted = built_.omitted;
     SettleFtraceEvents(input_.delays_dequeue, &recording);
@@ -254,6 +302,11 @@ class Builder {
   std::priority_queue<Head> heads_;
   std::vector<SchedEvent> events_;  // of one record
   std::map<CpuId, uint64_t> told_;  // losses that pages told
+  // Of all switches of the recording, kept or not.
+  std::map<CpuId, Tid> current_;
+  absl::flat_hash_set<Tid> came_;
+  absl::flat_hash_set<Tid> left_;
+  absl::flat_hash_set<Tid> slipped_away_;  // came, and was gone by the CPU's next switch
   BuiltCapture built_;
 };
 

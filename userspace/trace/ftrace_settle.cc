@@ -17,20 +17,82 @@ namespace {
 // What ftrace reports of sleepers that may stay queued; the other states are taken off at once.
 constexpr uint32_t kOrdinarySleep = 0x1 | 0x2;
 
-class WakeeQueueing {
+// Stretches in which events are missing: what was known ends with their first instant.
+class BlindStretches {
  public:
-  WakeeQueueing(bool delays_dequeue, const Recording& recording) : delays_dequeue_(delays_dequeue) {
+  explicit BlindStretches(const Recording& recording) {
     for (const LossInterval& loss : recording.losses) {
-      blind_.emplace_back(loss.begin_ns, loss.end_ns);
+      all_.emplace_back(loss.begin_ns, loss.end_ns);
     }
     for (const OmittedInterval& omitted : recording.omitted) {
-      blind_.emplace_back(omitted.begin_ns, omitted.end_ns);
+      all_.emplace_back(omitted.begin_ns, omitted.end_ns);
     }
-    std::sort(blind_.begin(), blind_.end());
+    std::sort(all_.begin(), all_.end());
   }
 
+  // Whether one began since the last call, or has not ended. Times do not decrease.
+  bool Reach(int64_t time_ns) {
+    bool reached = false;
+    for (; next_ < all_.size() && all_[next_].first < time_ns; ++next_) {
+      until_ns_ = std::max(until_ns_, all_[next_].second);
+      reached = true;
+    }
+    return reached || time_ns < until_ns_;
+  }
+
+ private:
+  std::vector<std::pair<int64_t, int64_t>> all_;  // begin, end; in order
+  size_t next_ = 0;
+  int64_t until_ns_ = std::numeric_limits<int64_t>::min();
+};
+
+class HiddenArrivals {
+ public:
+  explicit HiddenArrivals(const Recording& recording) : blind_(recording) {}
+
   void Event(SchedEvent* event) {
-    Forget(event->time_ns);
+    if (blind_.Reach(event->time_ns)) idle_since_ns_.clear();
+    if (auto* switched = std::get_if<SwitchEvent>(&event->body)) {
+      Switch(*event, switched);
+    } else if (const auto* wakeup = std::get_if<WakeupEvent>(&event->body)) {
+      queued_[wakeup->wakee] = {wakeup->target, event->time_ns};
+    } else if (const auto* moved = std::get_if<MigrateEvent>(&event->body)) {
+      queued_[moved->task] = {moved->to, event->time_ns};
+    }
+  }
+
+ private:
+  struct Queued {
+    CpuId cpu;
+    int64_t time_ns = 0;
+  };
+
+  void Switch(const SchedEvent& event, SwitchEvent* body) {
+    const auto idle = idle_since_ns_.find(event.cpu);
+    const auto queued = queued_.find(body->prev);
+    if (body->prev != Tid{0} && idle != idle_since_ns_.end() && queued != queued_.end() &&
+        queued->second.cpu == event.cpu && queued->second.time_ns >= idle->second) {
+      body->prev_arrival_ns = queued->second.time_ns;
+    }
+    if (body->next == Tid{0}) {
+      idle_since_ns_[event.cpu] = event.time_ns;
+    } else {
+      idle_since_ns_.erase(event.cpu);
+    }
+  }
+
+  BlindStretches blind_;
+  absl::flat_hash_map<CpuId, int64_t> idle_since_ns_;  // CPUs whose last switch was to idle
+  absl::flat_hash_map<Tid, Queued> queued_;            // where and when last
+};
+
+class WakeeQueueing {
+ public:
+  WakeeQueueing(bool delays_dequeue, const Recording& recording)
+      : delays_dequeue_(delays_dequeue), blind_(recording) {}
+
+  void Event(SchedEvent* event) {
+    if (blind_.Reach(event->time_ns)) sleepers_.clear();
     if (const auto* switched = std::get_if<SwitchEvent>(&event->body)) {
       Switch(*event, *switched);
     } else if (auto* waking = std::get_if<WakingEvent>(&event->body)) {
@@ -50,16 +112,6 @@ class WakeeQueueing {
     WakingEvent* waking = nullptr;
     CpuId waking_cpu;
   };
-
-  // Where events are missing, who sleeps since when is not known: from their first instant on.
-  void Forget(int64_t time_ns) {
-    while (next_blind_ < blind_.size() && blind_[next_blind_].first < time_ns) {
-      blind_until_ns_ = std::max(blind_until_ns_, blind_[next_blind_].second);
-      ++next_blind_;
-      sleepers_.clear();
-    }
-    if (time_ns < blind_until_ns_) sleepers_.clear();
-  }
 
   void Switch(const SchedEvent& event, const SwitchEvent& body) {
     if (body.next == Tid{0}) idle_since_ns_[event.cpu] = event.time_ns;
@@ -105,9 +157,7 @@ class WakeeQueueing {
   }
 
   bool delays_dequeue_;
-  std::vector<std::pair<int64_t, int64_t>> blind_;  // begin, end; in order
-  size_t next_blind_ = 0;
-  int64_t blind_until_ns_ = std::numeric_limits<int64_t>::min();
+  BlindStretches blind_;
   absl::flat_hash_map<Tid, Sleeper> sleepers_;
   absl::flat_hash_map<CpuId, int64_t> idle_since_ns_;  // when it last switched to its idle task
 };
@@ -118,6 +168,8 @@ void SettleFtraceEvents(bool delays_dequeue, Recording* recording) {
   LeftForIdle left(*recording, {.wakings = true, .wakeups = true});
   for (SchedEvent& event : recording->events) left.Event(&event);
   left.Finish();
+  HiddenArrivals arrivals(*recording);
+  for (SchedEvent& event : recording->events) arrivals.Event(&event);
   WakeeQueueing queueing(delays_dequeue, *recording);
   for (SchedEvent& event : recording->events) queueing.Event(&event);
 }

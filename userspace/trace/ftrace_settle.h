@@ -7,6 +7,8 @@
 //   it for certain where it was moved by the wake-up, was queued by another CPU than the waker's,
 //   or where its CPU went idle meanwhile, which takes all such tasks off (kernel/sched/fair.c,
 //   pick_next_entity()). Else it stays unset.
+// - When a task came to an idle CPU, where the switch is missing. Some kernels hide it. The CPU was
+//   idle until the task was queued there (SwitchEvent::prev_arrival_ns), and took it then.
 #ifndef WHYLATE_USERSPACE_TRACE_FTRACE_SETTLE_H_
 #define WHYLATE_USERSPACE_TRACE_FTRACE_SETTLE_H_
 

@@ -187,6 +187,72 @@ TEST_F(FtraceCaptureTest, AnIdleCpuHasNoSleeperInItsQueue) {
   EXPECT_EQ(std::get<WakingEvent>(Build().events[2].body).wakee_on_rq, false);
 }
 
+// Some kernels hide the switch by which an idle CPU takes a task.
+TEST_F(FtraceCaptureTest, ATaskComesToAnIdleCpuWhenItIsQueued) {
+  Add(0, MadePage(100)
+             .Add(0, Switch(7, 1, 0))
+             .Add(10, Waking(7, 0))
+             .Add(1, Wakeup(7, 0))
+             .Add(90, Switch(7, 1, 0)));
+  EXPECT_EQ(std::get<SwitchEvent>(Build().events[3].body).prev_arrival_ns, 111);
+}
+
+TEST_F(FtraceCaptureTest, WhenATaskCameThatWasQueuedElsewhereIsNotKnown) {
+  Add(0, MadePage(100).Add(0, Switch(7, 1, 0)).Add(10, Waking(7, 0)).Add(1, Wakeup(7, 1)));
+  Add(0, MadePage(200).Add(0, Switch(7, 1, 0)));
+  EXPECT_EQ(std::get<SwitchEvent>(Build().events[3].body).prev_arrival_ns, std::nullopt);
+}
+
+TEST_F(FtraceCaptureTest, WhenATaskCameIsNotKnownWhereRecordsAreLost) {
+  Add(0, MadePage(100).Add(0, Switch(7, 1, 0)).Add(10, Waking(7, 0)).Add(1, Wakeup(7, 0)));
+  Add(0, MadePage(200).Missed(1).Add(0, Switch(7, 1, 0)));
+  EXPECT_EQ(std::get<SwitchEvent>(Build().events[3].body).prev_arrival_ns, std::nullopt);
+}
+
+TEST_F(FtraceCaptureTest, AWakeUpBeforeTheCpuWentIdleTellsNoArrival) {
+  Add(0, MadePage(100)
+             .Add(0, Switch(8, 1, 7))
+             .Add(5, Wakeup(8, 0))
+             .Add(5, Switch(7, 1, 8))
+             .Add(5, Switch(8, 1, 0))
+             .Add(50, Switch(8, 1, 0)));
+  EXPECT_EQ(std::get<SwitchEvent>(Build().events[4].body).prev_arrival_ns, std::nullopt);
+}
+
+// Some kernels show the wake-ups of a task and hide how it leaves: it would be queued for ever.
+TEST_F(FtraceCaptureTest, AWakeeThatIsGoneAndNeverLeavesIsLeftOut) {
+  Add(0, MadePage(100)
+             .Add(0, Waking(9, 7))
+             .Add(1, Wakeup(9, 0))
+             .Add(10, Switch(7, 0, 9))
+             .Add(10, Waking(9, 7))
+             .Add(1, Wakeup(9, 0))
+             .Add(10, Switch(7, 1, 0)));
+  EXPECT_THAT(Times(Build()), ElementsAre(100, 101, 111, 132));
+}
+
+TEST_F(FtraceCaptureTest, AWakeeThatStaysOnItsCpuIsKept) {
+  Add(0, MadePage(100).Add(0, Waking(9, 7)).Add(1, Wakeup(9, 0)).Add(10, Switch(7, 1, 9)));
+  EXPECT_THAT(Times(Build()), ElementsAre(100, 101, 111));
+}
+
+TEST_F(FtraceCaptureTest, AWakeeThatNoSwitchShowsIsLeftOut) {
+  Add(0, MadePage(100)
+             .Add(0, Switch(0, 0, 7))
+             .Add(10, Waking(9, 7))
+             .Add(1, Wakeup(9, 0))
+             .Add(5, Waking(8, 7))
+             .Add(1, Wakeup(8, 0))
+             .Add(10, Switch(7, 1, 8)));
+  EXPECT_THAT(Times(Build()), ElementsAre(100, 116, 117, 127));
+}
+
+TEST_F(FtraceCaptureTest, WhereRecordsAreLostAHiddenWakeeStays) {
+  Add(0, MadePage(100).Add(0, Switch(0, 0, 7)).Add(10, Waking(9, 7)).Add(1, Wakeup(9, 0)));
+  Add(0, MadePage(200).Missed(1).Add(0, Switch(7, 1, 0)));
+  EXPECT_THAT(Times(Build()), ElementsAre(100, 110, 111, 200));
+}
+
 TEST_F(FtraceCaptureTest, ASleepWithALossInItTellsNothingOfTheQueue) {
   Add(0, MadePage(100).Add(0, Switch(7, 1, 8)));
   Add(0, MadePage(200).Missed(5).Add(0, Waking(7, 8)).Add(1, Wakeup(7, 1)));
