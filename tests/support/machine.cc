@@ -177,9 +177,12 @@ std::string Leftovers(const std::string& run_id, const std::string& directory,
 
 std::optional<PrivateMount> PrivateMount::Disk(const ScratchDirectory& scratch,
                                                int64_t size_bytes) {
-  if (!EnterOwnMountNamespace()) return std::nullopt;
+  // In memory, so that who else uses the machine's disk cannot halt it. It is there as long as the
+  // loop device is.
+  const std::optional<PrivateMount> memory = Memory(scratch, size_bytes + (int64_t{1} << 20));
+  if (!memory) return std::nullopt;
   const std::string path = NewDirectory(scratch, "disk");
-  const std::string image = path + ".image";
+  const std::string image = memory->path() + "/image";
   const UniqueFd file(open(image.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file.valid() || ftruncate(file.get(), size_bytes) != 0) return std::nullopt;
   // No journal and no reserve: what the test writes is what the device sees, and fits.

@@ -45,7 +45,7 @@ std::string Leftovers(const std::string& run_id, const std::string& directory,
 // The first one moves the process into a mount namespace of its own, so it must have one thread.
 class PrivateMount {
  public:
-  // An ext4 file system on a loop device of its own, backed by a file in `scratch`.
+  // An ext4 file system on a loop device of its own, backed by memory.
   static std::optional<PrivateMount> Disk(const ScratchDirectory& scratch, int64_t size_bytes);
   static std::optional<PrivateMount> Memory(const ScratchDirectory& scratch, int64_t size_bytes);
   PrivateMount(PrivateMount&& other) noexcept;

@@ -144,6 +144,8 @@ Json ToJson(const ScenarioResult& scenario) {
   json["what"] = scenario.row->what;
   json["runs"] = score.runs;
   json["wrong"] = score.wrong.size();
+  json["wrong_verdicts"] = Json::array();
+  for (const std::string& wrong : score.wrong) json["wrong_verdicts"].push_back(ValidUtf8(wrong));
   json["skipped"] = scenario.skipped ? Json(ValidUtf8(*scenario.skipped)) : Json(nullptr);
   json["injections"] = score.injections;
   json["injected_ns"] = score.injected_ns;

@@ -4,6 +4,7 @@
 //   {"schema": "whylate.selftest/1", "kernel": "6.18.0", "runs": 1, "seconds": 3.0, "ok": true,
 //    "scenarios": [{
 //      "name": "hog_pinned", "row": 1, "what": "...", "runs": 1, "wrong": 0, "skipped": null,
+//      "wrong_verdicts": [],          // each in words, with its frame's segments
 //      "injections": 15, "injected_ns": 210000000, "named_ns": 209990000,
 //      "confusion": {"hog": 16},      // late and skipped frames, by subject of complete verdicts
 //      "incomplete": 0,               // those without one

@@ -9,11 +9,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
 #include "userspace/platform/abilities.h"
+#include "userspace/platform/cpu_ticks.h"
 #include "userspace/platform/files.h"
 
 namespace whylate {
@@ -77,30 +76,6 @@ Ability CheckGovernor(const std::vector<HostFact>& host) {
               "work take unequal time)");
 }
 
-struct CpuTicks {
-  int64_t all = 0;  // user to steal; guest time is in user already
-  int64_t steal = 0;
-};
-
-// The first line of /proc/stat: cpu user nice system idle iowait irq softirq steal guest
-// guest_nice.
-std::optional<CpuTicks> ReadCpuTicks(const HostPaths& paths) {
-  const absl::StatusOr<std::string> text = ReadFile(absl::StrCat(paths.proc, "/stat"));
-  if (!text.ok()) return std::nullopt;
-  const absl::string_view line = absl::string_view(*text).substr(0, text->find('\n'));
-  const std::vector<absl::string_view> fields = absl::StrSplit(line, ' ', absl::SkipEmpty());
-  constexpr size_t kStealField = 8;
-  if (fields.size() <= kStealField || fields[0] != "cpu") return std::nullopt;
-  CpuTicks ticks;
-  for (size_t i = 1; i <= kStealField; ++i) {
-    int64_t value = 0;
-    if (!absl::SimpleAtoi(fields[i], &value)) return std::nullopt;
-    ticks.all += value;
-    ticks.steal = value;
-  }
-  return ticks;
-}
-
 double Percent(const CpuTicks& ticks) {
   return ticks.all > 0 ? 100.0 * static_cast<double>(ticks.steal) / static_cast<double>(ticks.all)
                        : 0;
@@ -112,14 +87,14 @@ Ability CheckSteal(const HostPaths& paths, const std::vector<HostFact>& host,
   if (FindFact(host, "virtualization") == "none") {
     return Make("steal", kPurpose, true, "not a virtual machine: there is none", "");
   }
-  const std::optional<CpuTicks> before = ReadCpuTicks(paths);
+  const std::optional<CpuTicks> before = ReadCpuTicks(paths.proc);
   probes.wait();
-  const std::optional<CpuTicks> after = ReadCpuTicks(paths);
+  const std::optional<CpuTicks> after = ReadCpuTicks(paths.proc);
   if (!before || !after) {
     return Make("steal", kPurpose, false, "/proc/stat has no steal column",
                 "mount /proc in full, on a kernel 2.6.11 or later");
   }
-  const CpuTicks now = {after->all - before->all, after->steal - before->steal};
+  const CpuTicks now = *after - *before;
   const std::string detail = absl::StrFormat("%.2f %% of CPU time just now, %.2f %% since boot",
                                              Percent(now), Percent(*after));
   if (now.steal >= kFewTicks && Percent(now) > kMuchStealPercent) {

@@ -37,15 +37,19 @@ struct Halter {
   std::function<bool()> is_halted;
 };
 
-// For `halt_ns`; the stamp begins when it is seen to be halted.
+// For `halt_ns`; the stamp begins when it is seen to be halted, which it may have been since it was
+// asked to.
 absl::Status Halt(const InjectorContext& context, int64_t halt_ns, const Halter& halter) {
+  const int64_t asked_ns = MonotonicNs();
   RETURN_IF_ERROR(halter.set(true));
   const int64_t until_ns = MonotonicNs() + halt_ns;
   while (!halter.is_halted() && MonotonicNs() < until_ns)
     SleepUntilNs(MonotonicNs() + kLookEveryNs);
   const int64_t begin_ns = MonotonicNs();
   SleepUntilNs(until_ns);
-  context.busy->Add(begin_ns, MonotonicNs());
+  context.busy->Begin(begin_ns, begin_ns - asked_ns);
+  context.busy->Extend(MonotonicNs());
+  context.busy->End();
   return halter.set(false);
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -11,6 +12,7 @@
 #include "analysis/attribution/explain.h"
 #include "analysis/model/status_macros.h"
 #include "userspace/platform/clock.h"
+#include "userspace/platform/cpu_ticks.h"
 #include "userspace/platform/scheduling.h"
 #include "userspace/selftest/forked_process.h"
 #include "userspace/session/cell_trace.h"
@@ -23,6 +25,8 @@ namespace {
 constexpr int64_t kSettleNs = 200 * kNsPerMs;
 constexpr int64_t kGracePeriods = 10;
 constexpr int64_t kPatienceNs = kNsPerSecond;
+// Time of a CPU is counted at its next tick, and a part of one is not.
+constexpr int64_t kUnseenTicks = 2;
 
 class Performance {
  public:
@@ -104,6 +108,7 @@ class Performance {
     ASSIGN_OR_RETURN(CellTrace trace, CellTrace::Start(options, workload_->tgid()));
     trace_ = std::make_unique<CellTrace>(std::move(trace));
     if (watcher != nullptr) RETURN_IF_ERROR(watcher->OnBegin(workload_->tgid()));
+    const std::optional<CpuTicks> ticks_before = ReadCpuTicks();
     for (const ForkedProcess& process : processes_) RETURN_IF_ERROR(process.Go());
     SleepUntilNs(MonotonicNs() + kSettleNs);
     RETURN_IF_ERROR(workload_->Go());
@@ -112,6 +117,9 @@ class Performance {
     absl::Status done = workload_->Await("done", plan_.duration_ns + grace_ns + kPatienceNs);
     if (!done.ok() && !absl::IsDeadlineExceeded(done)) return done;
     ended_ns_ = MonotonicNs();
+    if (const std::optional<CpuTicks> ticks = ReadCpuTicks(); ticks && ticks_before) {
+      run_.host_ns = ((*ticks - *ticks_before).steal + kUnseenTicks) * kUserTickNs;
+    }
     ASSIGN_OR_RETURN(run_.recording.allowed_after, GetAffinity(workload_->tid()));
     FillRoles();
     for (const ForkedProcess& process : processes_) RETURN_IF_ERROR(process.CheckSilent());

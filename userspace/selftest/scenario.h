@@ -94,6 +94,8 @@ struct ScenarioRun {
   Recording recording;
   Explanation explanation;
   std::vector<Injection> injections;
+  // What the hypervisor took of all CPUs meanwhile, at most, by the kernel's count.
+  int64_t host_ns = 0;
 
   Injection& injection(const std::string& name);  // that must be there
 };

@@ -1,6 +1,7 @@
 #include "userspace/selftest/score.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,7 +15,7 @@
 namespace whylate {
 namespace {
 
-constexpr int64_t kAllButNs = 300'000;
+constexpr char kSteal[] = "steal";
 
 double Share(int64_t part, int64_t whole) {
   return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
@@ -44,7 +45,7 @@ class Window {
     for (const Injection& injection : run_.injections) {
       if (injection.name != name) continue;
       const Amount amount = AmountOf(injection);
-      total_ns += BusyNs(injection) + amount.ns + amount.unsure_ns;
+      total_ns += BusyNs(injection) + UnseenNs(injection) + amount.ns + amount.unsure_ns;
     }
     return Clamp(total_ns);
   }
@@ -98,6 +99,9 @@ class Window {
     for (const Injection& injection : run_.injections) {
       if (injection.is_exclusive) rest_ns -= InjectedNs(injection);
     }
+    // While the host has the CPU of somebody who watches the clock, that looks like his own time.
+    const std::vector<std::string>& named = verdict.subjects;
+    if (std::find(named.begin(), named.end(), kSteal) != named.end()) rest_ns += run_.host_ns;
     return total_ns + std::max<int64_t>(0, rest_ns);
   }
 
@@ -108,6 +112,19 @@ class Window {
 
   int64_t BusyNs(const Injection& injection) const {
     return OverlapNs(injection.busy, frame_.release_ns, frame_.completion_ns);
+  }
+
+  // What its own clock did not see of the CPU time that it had.
+  int64_t UnseenNs(const Injection& injection) const {
+    int64_t total_ns = 0;
+    int64_t last_end_ns = std::numeric_limits<int64_t>::min();
+    for (const Stamp& stamp : injection.stamps) {
+      const TimeWindow gap{last_end_ns, stamp.time.begin_ns};
+      total_ns +=
+          std::min(stamp.unseen_ns, OverlapNs({gap}, frame_.release_ns, frame_.completion_ns));
+      last_end_ns = stamp.time.end_ns;
+    }
+    return total_ns;
   }
 
   Amount AmountOf(const Injection& injection) const {
@@ -187,6 +204,14 @@ std::optional<std::string> WhyWrong(const ScenarioRun& run, const Proof& proof, 
                                           verdict.margin_ns / 1000, lost_ns / 1000));
   }
   return std::nullopt;
+}
+
+int64_t ChargedNs(const Explanation& explanation, const std::string& subject) {
+  int64_t total_ns = 0;
+  for (const CauseRow& cause : explanation.causes) {
+    if (cause.subject == subject) total_ns += cause.ns;
+  }
+  return total_ns;
 }
 
 int64_t LengthNs(const auto& piece) { return piece.end_ns - piece.start_ns; }
@@ -360,6 +385,11 @@ void Score::Add(const ScenarioRun& run, const Proof& proof) {
       const std::string how = cause.decision ? whylate::ToString(*cause.decision) : cause.kind;
       decision_ns[expectation.injection][how] += cause.ns;
     }
+  }
+  const int64_t steal_ns = ChargedNs(explanation, kSteal);
+  if (steal_ns > run.host_ns) {
+    wrong.push_back(absl::StrFormat("%d us are charged to %s, and the host took %d us at most",
+                                    steal_ns / 1000, kSteal, run.host_ns / 1000));
   }
   for (const SubjectRow& row : explanation.subjects) {
     if (row.subject == proof.saves_nothing) saved_by_nothing += row.frames_saved;

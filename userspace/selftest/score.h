@@ -21,6 +21,9 @@
 
 namespace whylate {
 
+// So much of each stroke of an injection need not be named.
+inline constexpr int64_t kAllButNs = 300'000;
+
 // Who must be named, and as what.
 struct Expectation {
   std::string injection;            // by its name

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "analysis/model/status_macros.h"
 #include "userspace/platform/ability_probes.h"
 #include "userspace/platform/clock.h"
+#include "userspace/platform/cpu_ticks.h"
 #include "userspace/platform/files.h"
 #include "userspace/platform/scheduling.h"
 #include "userspace/session/stop_signal.h"
@@ -36,32 +36,12 @@ constexpr double kQuietShare = 0.15;
 constexpr int64_t kFewestPairs = 5;
 constexpr int64_t kPairShare = 3;
 
-struct Jiffies {
-  int64_t busy = 0;
-  int64_t all = 0;
-};
-
-// Of all CPUs, from the first line of /proc/stat.
-Jiffies ReadJiffies() {
-  std::ifstream stat("/proc/stat");
-  std::string cpu;
-  stat >> cpu;
-  Jiffies jiffies;
-  for (int field = 0; field < 8; ++field) {
-    int64_t value = 0;
-    stat >> value;
-    jiffies.all += value;
-    if (field != 3 && field != 4) jiffies.busy += value;  // idle, iowait
-  }
-  return jiffies;
-}
-
+// Of all CPUs; 0 where the kernel does not count it.
 double BusyShare(int64_t duration_ns) {
-  const Jiffies before = ReadJiffies();
+  const CpuTicks before = ReadCpuTicks().value_or(CpuTicks());
   SleepUntilNs(MonotonicNs() + duration_ns);
-  const Jiffies after = ReadJiffies();
-  return static_cast<double>(after.busy - before.busy) /
-         static_cast<double>(std::max<int64_t>(1, after.all - before.all));
+  const CpuTicks passed = ReadCpuTicks().value_or(CpuTicks()) - before;
+  return static_cast<double>(passed.busy) / static_cast<double>(std::max<int64_t>(1, passed.all));
 }
 
 bool IsLacking(const absl::Status& status) {

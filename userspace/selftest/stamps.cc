@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 #include "analysis/model/status_macros.h"
 #include "userspace/platform/clock.h"
@@ -29,8 +30,10 @@ void Spin(int64_t until_ns, int64_t cpu_until_ns, StampLog& busy) {
   constexpr int64_t kReadingsPerLook = 64;
   const bool has_limit = cpu_until_ns < std::numeric_limits<int64_t>::max();
   int64_t known_switches = ContextSwitches();
-  int64_t last_ns = MonotonicNs();
-  busy.Begin(last_ns);
+  int64_t begin_cpu_ns = ThreadCpuNs();
+  int64_t begin_ns = MonotonicNs();
+  int64_t last_ns = begin_ns;
+  busy.Begin(begin_ns);
   for (int64_t i = 0; last_ns < until_ns; ++i) {
     if (has_limit && i % kReadingsPerLook == 0 && ThreadCpuNs() >= cpu_until_ns) break;
     int64_t now_ns = MonotonicNs();
@@ -46,8 +49,12 @@ void Spin(int64_t until_ns, int64_t cpu_until_ns, StampLog& busy) {
     if (kept_the_cpu) {
       busy.Extend(now_ns);
     } else {
+      const int64_t cpu_ns = ThreadCpuNs();
+      const int64_t unseen_ns = cpu_ns - begin_cpu_ns - (last_ns - begin_ns);
       busy.End();
-      busy.Begin(now_ns);
+      busy.Begin(now_ns, unseen_ns > kStampGapNs ? unseen_ns : 0);
+      begin_cpu_ns = cpu_ns;
+      begin_ns = now_ns;
     }
     last_ns = now_ns;
   }
@@ -68,11 +75,12 @@ StampLog::Record& StampLog::Next() const {
   return records()[std::min<int64_t>(header()->count.load(), kStamps - 1)];
 }
 
-void StampLog::Begin(int64_t time_ns) {
+void StampLog::Begin(int64_t time_ns, int64_t unseen_ns) {
   Record& record = Next();
   const int32_t cpu = sched_getcpu();
   record.from.store(cpu);
   record.to.store(cpu);
+  record.unseen_ns.store(unseen_ns);
   record.end_ns.store(time_ns);
   record.begin_ns.store(time_ns);
 }
@@ -99,11 +107,14 @@ std::vector<Stamp> StampLog::Stamps() const {
   std::vector<Stamp> stamps;
   // The one after the last whole one is still growing.
   const int64_t count = std::min<int64_t>(header()->count.load() + 1, kStamps);
+  int64_t unseen_ns = 0;
   for (int64_t i = 0; i < count; ++i) {
     const Record& record = records()[i];
     const TimeWindow time{record.begin_ns.load(), record.end_ns.load()};
+    unseen_ns += record.unseen_ns.load();
     if (time.begin_ns >= time.end_ns) continue;
-    stamps.push_back({time, CpuId{record.from.load()}, CpuId{record.to.load()}});
+    const CpuId from{record.from.load()};
+    stamps.push_back({time, from, CpuId{record.to.load()}, std::exchange(unseen_ns, 0)});
   }
   return stamps;
 }

@@ -31,6 +31,10 @@ struct Stamp {
   TimeWindow time;
   CpuId from;
   CpuId to;
+  // Of the time since the stamp before, so much may have been like it, unseen. Of one who watches the
+  // clock, CPU time by the kernel's count: a host may stop a virtual CPU just where a task comes to it
+  // or leaves it.
+  int64_t unseen_ns = 0;
 };
 
 // Stretches of time, disjoint and in order. When it is full the last one is overwritten.
@@ -39,7 +43,7 @@ class StampLog {
   static absl::StatusOr<StampLog> Create();
 
   // The writer's: opens a stretch that lasts until the last Extend(), even while it is open.
-  void Begin(int64_t time_ns);
+  void Begin(int64_t time_ns, int64_t unseen_ns = 0);
   void Extend(int64_t time_ns);
   void End();
   void Add(const Stamp& stamp);
@@ -53,6 +57,7 @@ class StampLog {
   struct Record {
     std::atomic<int64_t> begin_ns;
     std::atomic<int64_t> end_ns;
+    std::atomic<int64_t> unseen_ns;
     std::atomic<int32_t> from;
     std::atomic<int32_t> to;
   };

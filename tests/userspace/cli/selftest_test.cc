@@ -104,6 +104,7 @@ TEST(SelftestJsonTest, HasTheSchemasKeys) {
                            {"row", "integer"},
                            {"runs", "integer"},
                            {"wrong", "integer"},
+                           {"wrong_verdicts", "array"},
                            {"skipped", "string|null"},
                            {"injections", "integer"},
                            {"injected_ns", "integer"},

@@ -343,6 +343,47 @@ TEST(ScoreTest, WhatMayHaveBeenMoreIsNotWrong) {
   EXPECT_THAT(ScoreOf(builder, Proof()).wrong, IsEmpty());
 }
 
+// A host that stops a virtual CPU keeps the task on it from seeing that it has the CPU.
+TEST(ScoreTest, CpuTimeThatAnAccountDidNotSeeIsNotWrong) {
+  RunBuilder builder(20);
+  builder.Waits(2, 16, "burn").Busy("burn", 2, 3).Busy("burn", 5, 6).Verdict("burn", "slice");
+  EXPECT_THAT(ScoreOf(builder, Proof()).wrong, ElementsAre(HasSubstr("it had 2000 us")));
+  Injection& burn = builder.Named("burn");
+  for (const TimeWindow& time : burn.busy) burn.stamps.push_back({time, CpuId{0}, CpuId{0}});
+  burn.stamps[1].unseen_ns = kMs;
+  EXPECT_THAT(ScoreOf(builder, Proof()).wrong, ElementsAre(HasSubstr("it had 3000 us")));
+  burn.stamps[1].unseen_ns = 2 * kMs;
+  EXPECT_THAT(ScoreOf(builder, Proof()).wrong, IsEmpty());
+  // No more than the time in which it was not seen.
+  burn.busy = {{2 * kMs, 3 * kMs}, {3'500'000, 4 * kMs}};
+  burn.stamps[1].time = burn.busy[1];
+  burn.stamps[1].unseen_ns = 50 * kMs;
+  EXPECT_THAT(ScoreOf(builder, Proof()).wrong, ElementsAre(HasSubstr("it had 2000 us")));
+}
+
+// Who watches the clock takes the host's time for his own.
+TEST(ScoreTest, TheHostMayHaveHadWhatItTookOfAnAccount) {
+  RunBuilder builder(20);
+  builder.Waits(2, 16, "burn").Busy("burn", 2, 16).Verdict("steal", "preempted");
+  EXPECT_THAT(ScoreOf(builder, Proof()).wrong, ElementsAre(HasSubstr("it had 0 us")));
+  builder.run().host_ns = 4 * kMs;
+  EXPECT_THAT(ScoreOf(builder, Proof()).wrong, IsEmpty());
+}
+
+TEST(ScoreTest, MoreStealThanTheHostTookIsWrong) {
+  RunBuilder builder(20);
+  builder.Verdict("self", "running");
+  CauseRow steal;
+  steal.subject = "steal";
+  steal.ns = 5 * kMs;
+  builder.run().explanation.causes = {steal};
+  builder.run().host_ns = 5 * kMs;
+  EXPECT_THAT(ScoreOf(builder, Proof()).wrong, IsEmpty());
+  builder.run().host_ns = 4 * kMs;
+  EXPECT_THAT(ScoreOf(builder, Proof()).wrong,
+              ElementsAre("5000 us are charged to steal, and the host took 4000 us at most"));
+}
+
 TEST(ScoreTest, ASplitThatIsOffIsSeen) {
   RunBuilder builder(20);
   builder.Spends(SegmentKind::kThrottled, 3, 8).Has("quota", 5, Means::kThrottles, "quota");

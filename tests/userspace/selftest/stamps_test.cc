@@ -35,6 +35,17 @@ TEST(StampLogTest, AStretchIsThereWhileItGrows) {
   EXPECT_THAT(log.Stretches(), ElementsAre(TimeWindow{1, 6}));
 }
 
+TEST(StampLogTest, WhatWasNotSeenIsOfTheTimeBeforeAStretch) {
+  StampLog log = StampLog::Create().value();
+  log.Add(1, 3);
+  log.Begin(6, 2);  // and lost again at once
+  log.End();
+  log.Begin(9, 1);
+  log.Extend(10);
+  EXPECT_THAT(log.Stretches(), ElementsAre(TimeWindow{1, 3}, TimeWindow{9, 10}));
+  EXPECT_EQ(log.Stamps().back().unseen_ns, 3);
+}
+
 TEST(StampLogTest, WhenItIsFullTheLastOneIsOverwritten) {
   StampLog log = StampLog::Create().value();
   for (int64_t i = 0; i < 70000; ++i) log.Add(2 * i, 2 * i + 1);
