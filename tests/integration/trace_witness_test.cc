@@ -39,42 +39,44 @@ constexpr int64_t kStampsApartNs = 200'000;
 // Or the whole virtual CPU taken away.
 constexpr int64_t kStolenNs = 1'000'000'000;
 
-// Threads that hand a byte around a ring of pipes, and others that sleep, for a while.
-class Activity {
- public:
-  Activity() {
-    for (int i = 0; i < 6; ++i) threads_.emplace_back([this] { PassBytes(); });
-    for (int i = 0; i < 4; ++i) threads_.emplace_back([this, i] { Sleep(i); });
-  }
-  ~Activity() {
-    stopping_ = true;
-    for (std::thread& thread : threads_) thread.join();
-  }
+// So many that all their events fit in the buffers at once: none is lost even where nobody reads them.
+constexpr int kPairs = 6;
+constexpr int kPassesOfAPair = 10'000;
+constexpr int64_t kBufferBytes = int64_t{64} << 20;
 
- private:
-  void PassBytes() {
-    int there[2];
-    int back[2];
-    if (pipe(there) != 0 || pipe(back) != 0) std::abort();
-    std::thread echo([&] {
-      char byte = 0;
-      while (read(there[0], &byte, 1) == 1 && write(back[1], &byte, 1) == 1 && byte == 0) {
-      }
+// Two threads that hand a byte to and fro.
+void PassBytes() {
+  int there[2];
+  int back[2];
+  if (pipe(there) != 0 || pipe(back) != 0) std::abort();
+  const auto pass = [](int from, int to) {
+    char byte = 0;
+    if (read(from, &byte, 1) != 1 || write(to, &byte, 1) != 1) std::abort();
+  };
+  std::thread echo([&] {
+    for (int i = 0; i < kPassesOfAPair; ++i) pass(there[0], back[1]);
+  });
+  if (write(there[1], "", 1) != 1) std::abort();
+  for (int i = 1; i < kPassesOfAPair; ++i) pass(back[0], there[1]);
+  echo.join();
+  for (int fd : {there[0], there[1], back[0], back[1]}) close(fd);
+}
+
+// Such pairs, and threads that sleep now and then meanwhile.
+void BeActive() {
+  std::atomic<bool> stopping = false;
+  std::vector<std::thread> sleepers;
+  for (int i = 0; i < 4; ++i) {
+    sleepers.emplace_back([&stopping, i] {
+      while (!stopping) std::this_thread::sleep_for(std::chrono::microseconds(300 + 500 * i));
     });
-    for (char byte = 0; byte == 0;) {
-      byte = stopping_ ? 1 : 0;
-      if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1) std::abort();
-    }
-    echo.join();
-    for (int fd : {there[0], there[1], back[0], back[1]}) close(fd);
   }
-  void Sleep(int index) {
-    while (!stopping_) std::this_thread::sleep_for(std::chrono::microseconds(300 + 500 * index));
-  }
-
-  std::atomic<bool> stopping_ = false;
-  std::vector<std::thread> threads_;
-};
+  std::vector<std::thread> pairs;
+  for (int i = 0; i < kPairs; ++i) pairs.emplace_back(PassBytes);
+  for (std::thread& pair : pairs) pair.join();
+  stopping = true;
+  for (std::thread& sleeper : sleepers) sleeper.join();
+}
 
 std::map<CpuId, Stream> FromCapture(const Capture& capture) {
   std::map<CpuId, Stream> streams;
@@ -231,12 +233,11 @@ TEST(TraceWitnessTest, BpfAndFtraceSeeTheSameSchedule) {
   if (!witness.ok()) GTEST_SKIP() << witness.status();
 
   std::unique_ptr<TraceSource> source = CreateBpfSource();
-  ASSERT_TRUE(source->Start({}).ok());
+  TraceOptions options;
+  options.buffer_bytes = kBufferBytes;
+  ASSERT_TRUE(source->Start(options).ok());
   ASSERT_TRUE((*witness)->Start().ok());
-  {
-    Activity activity;
-    std::this_thread::sleep_for(std::chrono::seconds(2));
-  }
+  BeActive();
   auto recording = (*witness)->Stop();
   auto capture = source->Stop();
   ASSERT_TRUE(recording.ok()) << recording.status();
