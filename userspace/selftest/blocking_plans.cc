@@ -250,7 +250,7 @@ absl::StatusOr<ScenarioPlan> PlanQuotaBurn(const ScenarioStage& stage) {
 Proof ProveQuotaBurn() {
   Proof proof;
   proof.expected = {{"quota", {"throttled"}, {}}, {"burn", {"preempted", "runqueue_wait"}, {}}};
-  proof.split_ns = kAllButNs;
+  proof.split_ns = 100'000;
   return proof;
 }
 

@@ -65,7 +65,8 @@ struct Score {
   int64_t named_ns = 0;
   // Late windows where less than 97 % of it was, and more than 300 us an injection were not.
   std::vector<std::string> short_named;
-  // Those where the time is not split as exactly as the proof asks.
+  // Late windows that are split, and those whose split is not as exact as the proof asks.
+  int64_t splits = 0;
   std::vector<std::string> badly_split;
   // Late frames that an expected one alone made late, by its own account; and of these, those whose
   // verdict names it.
