@@ -8,7 +8,9 @@
 #include "absl/strings/numbers.h"
 #include "userspace/platform/ability_probes.h"
 #include "userspace/platform/clock.h"
+#include "userspace/platform/cpu_topology.h"
 #include "userspace/platform/process.h"
+#include "userspace/platform/scheduling.h"
 #include "userspace/session/sweep.h"
 #include "userspace/trace/bpf_source.h"
 #include "userspace/workload/calibration.h"
@@ -41,6 +43,7 @@ ScenarioStage MakeStage() {
   ScenarioStage stage;
   stage.home = CpuId{0};
   stage.other = CpuId{1};
+  stage.far = FarCpu(stage.home, GetAffinity(Tid{0}).value());
   stage.duration_ns = NumberFromEnvironment("WHYLATE_SECONDS", 2) * kNsPerSecond;
   stage.loops_per_ms = LoopsPerMs();
   stage.run_id = MakeRunId(ReadProcess(Tgid{getpid()})->identity);

@@ -24,6 +24,11 @@ constexpr int32_t kHighPriority = 70;
 // Of the releases that interrupts strike at.
 constexpr int64_t kFloodEvery = 12;
 constexpr size_t kMiddleStage = 1;
+// When a mask is widened: in time for a task that has been woken and waits, or before that.
+constexpr int64_t kWidenAfterNs = 300'000;
+constexpr int64_t kWidenBeforeNs = 400'000;
+// Of the releases that a hog waits at.
+constexpr int64_t kPlaceEvery = 6;
 // What is longer is a stroke of the flood's own; what is shorter, the machine's everyday.
 constexpr int64_t kStrokeNs = 200'000;
 
@@ -179,7 +184,7 @@ absl::StatusOr<ScenarioPlan> PlanWidenedMask(const ScenarioStage& stage) {
   ScenarioPlan plan = PlanVideo(stage, OneCpu(stage.home), 13 * kNsPerMs);
   ASSIGN_OR_RETURN(const std::shared_ptr<Losses> losses, Watch(stage, plan));
   plan.injectors.push_back(MakeBurn(stage.home));
-  plan.injectors.push_back(MakeMaskHelper(stage.home, BothCpus(stage)));
+  plan.injectors.push_back(MakeMaskHelper(stage.home, BothCpus(stage), kWidenAfterNs));
   NarrowToItsWaits(plan, losses, "burn", stage.home);
   return plan;
 }
@@ -187,6 +192,26 @@ absl::StatusOr<ScenarioPlan> PlanWidenedMask(const ScenarioStage& stage) {
 Proof ProveWidenedMask() {
   Proof proof;
   proof.expected = {{"burn", {"preempted", "runqueue_wait"}, {Decision::kMissedPull}}};
+  proof.some_avoidable = true;
+  return proof;
+}
+
+// A wake-up looks for an idle CPU behind the cache of the one it was on, and no further.
+absl::StatusOr<ScenarioPlan> PlanPlacement(const ScenarioStage& stage) {
+  if (!stage.far) return absl::FailedPreconditionError("needs two last-level caches");
+  CpuSet wide = OneCpu(stage.home);
+  wide.Add(*stage.far);
+  ScenarioPlan plan = PlanVideo(stage, OneCpu(stage.home), 13 * kNsPerMs);
+  ASSIGN_OR_RETURN(const std::shared_ptr<Losses> losses, Watch(stage, plan));
+  plan.injectors.push_back(MakeStrikingHog(stage.home, kPlaceEvery, -800'000, 14 * kNsPerMs));
+  plan.injectors.push_back(MakeMaskHelper(stage.home, wide, -kWidenBeforeNs));
+  NarrowToItsWaits(plan, losses, "hog", stage.home);
+  return plan;
+}
+
+Proof ProvePlacement() {
+  Proof proof;
+  proof.expected = {{"hog", {"runqueue_wait"}, {Decision::kPlacement}}};
   proof.some_avoidable = true;
   return proof;
 }

@@ -26,7 +26,6 @@ constexpr int32_t kHogPriority = 50;
 constexpr int32_t kHelperPriority = 60;
 // Where in a frame the following hog strikes: the workload runs then.
 constexpr int64_t kIntoFrameNs = 1 * kNsPerMs;
-constexpr int64_t kWidenAfterNs = 300'000;
 constexpr int64_t kNarrowBeforeNs = 1'000'000;
 constexpr int64_t kAsleepAfterNs = 200'000;
 
@@ -79,13 +78,14 @@ bool SleepsUntil(const InjectorContext& context, int64_t release_ns) {
 
 // It looks once a period, as each look disturbs. A frame that it comes too late for just keeps its
 // wide mask: to move a thread that runs would be another disturbance.
-absl::Status HelpWithMask(const InjectorContext& context, const CpuSet& home, const CpuSet& wide) {
+absl::Status HelpWithMask(const InjectorContext& context, const CpuSet& home, const CpuSet& wide,
+                          int64_t widen_after_ns) {
   context.AwaitOrigin();
   int64_t release_ns = context.frames->origin_ns();
   while (true) {
     SleepUntilNs(release_ns - kNarrowBeforeNs);
     if (SleepsUntil(context, release_ns)) RETURN_IF_ERROR(SetMask(context.workload, home));
-    SleepUntilNs(release_ns + kWidenAfterNs);
+    SleepUntilNs(release_ns + widen_after_ns);
     RETURN_IF_ERROR(SetMask(context.workload, wide));
     release_ns = context.ReleaseAtOrAfter(release_ns + 1);
   }
@@ -197,7 +197,7 @@ Injector MakeBurn(CpuId cpu) {
   return burn;
 }
 
-Injector MakeMaskHelper(CpuId home, const CpuSet& wide) {
+Injector MakeMaskHelper(CpuId home, const CpuSet& wide, int64_t widen_after_ns) {
   Injector helper;
   helper.name = "helper";
   // At home, because its going to sleep elsewhere would make the other CPU look for work.
@@ -205,7 +205,7 @@ Injector MakeMaskHelper(CpuId home, const CpuSet& wide) {
   helper.has_stamps = false;
   helper.body = [=](const InjectorContext& context, const Channel& channel) -> absl::Status {
     RETURN_IF_ERROR(AwaitGo(channel));
-    return HelpWithMask(context, OneCpu(home), wide);
+    return HelpWithMask(context, OneCpu(home), wide, widen_after_ns);
   };
   return helper;
 }

@@ -62,9 +62,9 @@ Injector MakeStrikingHog(CpuId cpu, int64_t every, int64_t from_ns, int64_t unti
 Injector MakeFollowingHog(int64_t busy_ns, int64_t period_ns);
 // Computes for ever on `cpu`.
 Injector MakeBurn(CpuId cpu);
-// Keeps the workload on `home` while it sleeps, and lets it go to `wide` 0.3 ms after its release.
-// Its own few microseconds have no stamps.
-Injector MakeMaskHelper(CpuId home, const CpuSet& wide);
+// Keeps the workload on `home` while it sleeps, and lets it go to `wide` so long after its release; before
+// it where that is negative, by less than 1 ms. Its own few microseconds have no stamps.
+Injector MakeMaskHelper(CpuId home, const CpuSet& wide, int64_t widen_after_ns);
 // `pairs` pairs of threads that throw messages at each other, on all CPUs. Has no stamps.
 Injector MakeStorm(int pairs);
 // Computes for ever on `cpu` where nobody else wants it (SCHED_IDLE), so that the CPU never sleeps:

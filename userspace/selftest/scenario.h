@@ -35,6 +35,7 @@ namespace whylate {
 struct ScenarioStage {
   CpuId home;                           // of the workload, where it is pinned
   std::optional<CpuId> other;           // another one, where there is
+  std::optional<CpuId> far;             // one behind another last-level cache, where there is
   int64_t duration_ns = 0;              // of a run
   int64_t loops_per_ms = 0;             // see Calibrate()
   std::string source = "bpf";           // of the trace

@@ -16,6 +16,8 @@ constexpr ScenarioRow kRows[] = {
      ProveBurnPinned, PlanBurnPinned},
     {4, "widened_mask", "a computing task; after the release an idle CPU is allowed too", true,
      true, ProveWidenedMask, PlanWidenedMask},
+    {4, "placement", "a SCHED_FIFO task on its CPU; idle ones are allowed, behind another cache",
+     true, true, ProvePlacement, PlanPlacement},
     {5, "rt_bandwidth", "SCHED_FIFO tasks want more than they may have of the CPU", false, true,
      ProveRtBandwidth, PlanRtBandwidth},
     {6, "quota_idle", "a CPU quota, and nothing else on the CPU", false, false, ProveQuotaIdle,

@@ -14,6 +14,7 @@
 #include "userspace/platform/ability_probes.h"
 #include "userspace/platform/clock.h"
 #include "userspace/platform/cpu_ticks.h"
+#include "userspace/platform/cpu_topology.h"
 #include "userspace/platform/files.h"
 #include "userspace/platform/scheduling.h"
 #include "userspace/session/stop_signal.h"
@@ -106,6 +107,7 @@ class Selftest {
     const std::vector<CpuId> cpus = allowed.ToVector();
     stage_.home = cpus.front();
     if (cpus.size() > 1) stage_.other = cpus[1];
+    stage_.far = FarCpu(stage_.home, allowed);
     stage_.duration_ns = options_.duration_ns;
     stage_.source = options_.source;
     stage_.workdir = options_.workdir;
