@@ -24,6 +24,7 @@
 #include "userspace/platform/files.h"
 #include "userspace/platform/process.h"
 #include "userspace/session/child_spec.h"
+#include "userspace/trace/tracefs_instance.h"
 
 namespace whylate {
 namespace {
@@ -85,11 +86,10 @@ std::string LeftoversNow(const std::string& run_id, const std::string& directory
   VisitOurCgroups([&](const std::string& path) {
     if (absl::EndsWith(path, run_id)) absl::StrAppend(&found, "cgroup ", path, "\n");
   });
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/sys/kernel/tracing/instances", error)) {
-    const std::string name = entry.path().filename().string();
+  for (const std::string& name : TracefsInstances()) {
     if (absl::StrContains(name, run_id)) absl::StrAppend(&found, "ftrace instance ", name, "\n");
   }
+  std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator(directory, error)) {
     const std::string name = entry.path().filename().string();
     if (absl::StartsWith(name, ".")) absl::StrAppend(&found, "file ", entry.path().string(), "\n");

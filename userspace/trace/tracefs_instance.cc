@@ -163,6 +163,11 @@ absl::Status TracefsUsable() {
   return TracefsInstance::Create().status();
 }
 
+std::vector<std::string> TracefsInstances() {
+  const absl::StatusOr<UniqueFd> root = OpenTracefs();
+  return root.ok() ? OurInstances(*root) : std::vector<std::string>();
+}
+
 void RemoveTracefsInstances(const std::function<bool(absl::string_view run_id)>& chosen,
                             int64_t timeout_ns) {
   const absl::StatusOr<UniqueFd> root = OpenTracefs();

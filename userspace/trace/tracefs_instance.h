@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -54,6 +55,9 @@ class TracefsInstance {
 
 // Ok when an instance can be made, here and now: it tries. Else what is missing, and how to get it.
 absl::Status TracefsUsable();
+
+// Names of the instances of ours that are there; none without the rights to see them.
+std::vector<std::string> TracefsInstances();
 
 // Removes the instances of ours whose run id `chosen` holds for; tries for `timeout_ns`, since one is
 // busy until the last process that read it is gone. Without rights it does nothing.
