@@ -76,8 +76,10 @@ absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
 }
 
 // Takes the names of the library's temporary files, which it has open, out of /tmp: whatever becomes
-// of this process, nothing is left.
-void UnlinkSpoolFiles() {
+// of this process, nothing is left. The `input` may bear such a name too.
+void UnlinkSpoolFiles(const std::string& input) {
+  struct stat kept = {};
+  if (stat(input.c_str(), &kept) != 0) return;
   DIR* directory = opendir("/proc/self/fd");
   if (directory == nullptr) return;
   constexpr absl::string_view kSpool = "/tmp/trace_cpu_";
@@ -86,7 +88,11 @@ void UnlinkSpoolFiles() {
     const ssize_t size = readlinkat(dirfd(directory), entry->d_name, target, sizeof(target) - 1);
     if (size <= 0) continue;
     target[size] = '\0';
-    if (absl::string_view(target).substr(0, kSpool.size()) == kSpool) unlink(target);
+    if (absl::string_view(target).substr(0, kSpool.size()) != kSpool) continue;
+    struct stat facts = {};
+    const bool is_input = fstatat(dirfd(directory), entry->d_name, &facts, 0) != 0 ||
+                          (facts.st_dev == kept.st_dev && facts.st_ino == kept.st_ino);
+    if (!is_input) unlink(target);
   }
   closedir(directory);
 }
@@ -103,7 +109,7 @@ int OnState(tracecmd_input*, tep_record* record, int, void* events) {
 
 Input OpenInput(const std::string& path) {
   Input input(tracecmd_open(path.c_str(), TRACECMD_FL_LOAD_NO_PLUGINS));
-  UnlinkSpoolFiles();
+  UnlinkSpoolFiles(path);
   return input;
 }
 

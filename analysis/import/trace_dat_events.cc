@@ -11,7 +11,8 @@
 namespace whylate {
 namespace {
 
-constexpr size_t kNoField = 6;  // the last slot, always null
+constexpr size_t kPrevState = 6;  // of a switch
+constexpr size_t kNoField = 7;    // always null
 
 // The caller has looked that there are some.
 absl::Span<const uint8_t> BytesOf(const tep_record& record) {
@@ -52,12 +53,12 @@ const TraceDatEvents::Format& TraceDatEvents::FormatOf(int32_t id) {
   struct Row {
     const char* event;
     Kind kind;
-    const char* fields[6];
+    const char* fields[kNoField];
   };
   static constexpr Row kRows[] = {
       {"sched_switch",
        Kind::kSwitch,
-       {"prev_comm", "prev_pid", "prev_prio", "next_comm", "next_pid", "next_prio"}},
+       {"prev_comm", "prev_pid", "prev_prio", "next_comm", "next_pid", "next_prio", "prev_state"}},
       {"sched_waking", Kind::kWaking, {"comm", "pid", "prio", "target_cpu", "success"}},
       {"sched_wakeup", Kind::kWakeup, {"comm", "pid", "prio", "target_cpu", "success"}},
       {"sched_wakeup_new", Kind::kWakeupNew, {"comm", "pid", "prio", "target_cpu", "success"}},
@@ -81,9 +82,6 @@ const TraceDatEvents::Format& TraceDatEvents::FormatOf(int32_t id) {
     for (size_t i = 0; i < std::size(row.fields); ++i) {
       if (row.fields[i] != nullptr) format.fields[i] = tep_find_any_field(event, row.fields[i]);
     }
-    // A seventh, for the event that has one.
-    if (row.kind == Kind::kSwitch)
-      format.fields[kNoField] = tep_find_any_field(event, "prev_state");
   }
   return format;
 }
@@ -114,7 +112,7 @@ std::optional<TracedTask> TraceDatEvents::Task(const At& at, size_t name, size_t
 void TraceDatEvents::Switch(const At& at) {
   const std::optional<TracedTask> prev = Task(at, 0, 1, 2);
   const std::optional<TracedTask> next = Task(at, 3, 4, 5);
-  const std::optional<int64_t> number = Number(at, kNoField);
+  const std::optional<int64_t> number = Number(at, kPrevState);
   contexts_.Reset(at.cpu);
   if (!prev.has_value() || !next.has_value()) return collector_->Seen(at.time_ns, at.cpu);
   PrevState state;
@@ -183,7 +181,7 @@ void TraceDatEvents::LookAtState(tep_record* record) {
   at.record = record;
   at.format = &FormatOf(tep_data_type(tep_, record));
   if (at.format->kind != Kind::kSwitch) return;
-  const int64_t state = Number(at, kNoField).value_or(0);
+  const int64_t state = Number(at, kPrevState).value_or(0);
   largest_state_ = std::max(largest_state_, static_cast<uint32_t>(state & 0xffffffff));
 }
 

@@ -59,7 +59,7 @@ class TraceDatEvents {
   // The fields that a kind uses, in the order of its table; null where the format has none.
   struct Format {
     Kind kind = Kind::kOther;
-    tep_format_field* fields[7] = {};
+    tep_format_field* fields[8] = {};
   };
   struct Stream {
     int64_t first_ns = 0;

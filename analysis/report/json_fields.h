@@ -40,6 +40,14 @@ inline int64_t TimeFrom(const Json& value, int64_t origin_ns) {
   return origin_ns + relative_ns;
 }
 
+// An amount of time or a count. Throws past 2^50 (13 days), so that thousands of them sum.
+inline int64_t AmountFrom(const Json& value) {
+  constexpr int64_t kMost = int64_t{1} << 50;
+  const auto amount = value.get<int64_t>();
+  if (amount < -kMost || amount > kMost) throw std::invalid_argument("an amount is out of range");
+  return amount;
+}
+
 }  // namespace whylate
 
 #endif  // WHYLATE_ANALYSIS_REPORT_JSON_FIELDS_H_

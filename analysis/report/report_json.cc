@@ -92,8 +92,8 @@ Json FrameCountsJson(const FrameCounts& counts) {
 }
 
 FrameCounts FrameCountsFromJson(const Json& row) {
-  return {row.at("due").get<int64_t>(), row.at("met").get<int64_t>(), row.at("late").get<int64_t>(),
-          row.at("dropped").get<int64_t>(), row.at("censored").get<int64_t>()};
+  return {AmountFrom(row.at("due")), AmountFrom(row.at("met")), AmountFrom(row.at("late")),
+          AmountFrom(row.at("dropped")), AmountFrom(row.at("censored"))};
 }
 
 Json LatencyJson(const std::optional<Distribution>& latency) {
@@ -194,7 +194,7 @@ void ReadStages(const Json& cell, CellFrames& frames) {
   }
   for (const Json& row : *stages) {
     frames.stages.push_back({row.at("name").get<std::string>(), Tid{row.at("tid").get<int32_t>()},
-                             row.at("demand_ns").get<int64_t>(), std::nullopt, std::nullopt});
+                             AmountFrom(row.at("demand_ns")), std::nullopt, std::nullopt});
   }
   for (size_t i = 0; i < frames.frames.size(); ++i) {
     for (size_t s = 0; s < frames.stages.size(); ++s) {

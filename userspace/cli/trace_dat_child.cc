@@ -185,19 +185,28 @@ int64_t NowMs() {
   return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
 }
 
-// All that comes until the other end closes; false past `deadline_ms`.
-bool ReadAll(int fd, int64_t deadline_ms, std::string* out) {
+// All that comes until the other end closes, for as long and as much as the limits allow.
+absl::StatusOr<std::string> ReadAll(int fd, const TraceDatLimits& limits) {
+  const int64_t deadline_ms = NowMs() + int64_t{limits.wall_seconds} * 1000;
+  std::string all;
   std::vector<char> buffer(size_t{1} << 16);
   while (true) {
     const int64_t left_ms = deadline_ms - NowMs();
-    if (left_ms <= 0) return false;
+    if (left_ms <= 0) {
+      return absl::InvalidArgumentError(absl::StrCat("took more than ", limits.wall_seconds, " s"));
+    }
     struct pollfd waiting = {fd, POLLIN, 0};
     const int ready = poll(&waiting, 1, static_cast<int>(std::min<int64_t>(left_ms, 60'000)));
     if (ready <= 0) continue;
     const ssize_t got = read(fd, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return true;
-    out->append(buffer.data(), static_cast<size_t>(got));
+    if (got <= 0) return all;
+    all.append(buffer.data(), static_cast<size_t>(got));
+    // More than a child can hold: it is no decoder any more.
+    if (all.size() > limits.memory_bytes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("wrote more than ", limits.memory_bytes >> 20, " MiB"));
+    }
   }
 }
 
@@ -229,20 +238,18 @@ absl::StatusOr<ImportedTrace> ReadTraceDatInChild(const std::string& path,
   if (child < 0) return ErrnoStatus(errno, "start a child to read trace.dat");
   if (child == 0) RunChild(path, limits, parent, write_end.get());
   write_end.Reset();
-  std::string encoded;
-  const bool in_time =
-      ReadAll(read_end.get(), NowMs() + int64_t{limits.wall_seconds} * 1000, &encoded);
-  if (!in_time) kill(child, SIGKILL);
+  const absl::StatusOr<std::string> encoded = ReadAll(read_end.get(), limits);
+  if (!encoded.ok()) kill(child, SIGKILL);
   int wait_status = 0;
   while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR) {
   }
   // However the child ended: what it wrote was not read to its end.
-  if (!in_time) {
-    return absl::InvalidArgumentError(absl::StrCat("trace.dat cannot be read: its decoder took ",
-                                                   "more than ", limits.wall_seconds, " s"));
+  if (!encoded.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("trace.dat cannot be read: its decoder ", encoded.status().message()));
   }
   if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0) {
-    return Decode(encoded, limits.import);
+    return Decode(*encoded, limits.import);
   }
   return EndStatus(wait_status, limits);
 }

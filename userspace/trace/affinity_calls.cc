@@ -39,6 +39,7 @@ void AffinityCalls::TakeRecord(const FtraceRecord& record, CpuId cpu) {
   const std::optional<int64_t> current = format->CurrentTid(record.bytes);
   if (!current.has_value()) return;
   const Tid caller{static_cast<int32_t>(*current)};
+  if (full_) return;
   if (format->row().kind == FtraceKind::kCallExit) {
     const int64_t result = format->Number(FtraceField::kCallResult, record.bytes).value_or(-1);
     exits_[caller].push_back({record.time_ns, cpu, result >= 0});
@@ -48,11 +49,12 @@ void AffinityCalls::TakeRecord(const FtraceRecord& record, CpuId cpu) {
   const int64_t argument = format->CallArgument(0, record.bytes).value_or(0) & 0xffffffff;
   const Tid target = argument == 0 ? caller : Tid{static_cast<int32_t>(argument)};
   if (enters_.size() == kMostCalls) {
+    full_ = true;
     holes_.push_back({record.time_ns, kNever, cpu});
-  } else if (enters_.size() < kMostCalls) {
-    enters_.push_back({record.time_ns, caller, target});
-    unread_.insert(target);
+    return;
   }
+  enters_.push_back({record.time_ns, caller, target});
+  unread_.insert(target);
 }
 
 void AffinityCalls::ReadMasks(const std::function<bool(Tid)>& is_watched,
@@ -65,7 +67,7 @@ void AffinityCalls::ReadMasks(const std::function<bool(Tid)>& is_watched,
   }
 }
 
-// Each entry with the first exit of its caller after it.
+// Each entry with the first exit of its caller after it, in order of their ends.
 std::vector<AffinityCalls::Call> AffinityCalls::Calls() const {
   std::map<Tid, std::vector<Exit>> exits = exits_;
   for (auto& [caller, all] : exits) {
@@ -85,10 +87,12 @@ std::vector<AffinityCalls::Call> AffinityCalls::Calls() const {
     }
     calls.push_back(call);
   }
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const Call& a, const Call& b) { return a.end_ns < b.end_ns; });
   return calls;
 }
 
-const CpuSet* AffinityCalls::MaskAfter(const Call& call, const std::vector<Call>& all) const {
+const CpuSet* AffinityCalls::MaskAfter(const Call& call, absl::Span<const Call> later) const {
   const auto readings = readings_.find(call.target);
   if (readings == readings_.end()) return nullptr;
   const auto after =
@@ -98,11 +102,8 @@ const CpuSet* AffinityCalls::MaskAfter(const Call& call, const std::vector<Call>
   const auto is_between = [&](int64_t begin_ns, int64_t end_ns) {
     return begin_ns < after->end_ns && end_ns > call.end_ns;
   };
-  for (const Call& other : all) {
-    if (&other != &call && other.target == call.target &&
-        is_between(other.begin_ns, other.end_ns)) {
-      return nullptr;
-    }
+  for (const Call& other : later) {
+    if (other.target == call.target && is_between(other.begin_ns, other.end_ns)) return nullptr;
   }
   for (const Hole& hole : holes_) {
     if (is_between(hole.begin_ns, hole.end_ns)) return nullptr;
@@ -114,11 +115,13 @@ std::vector<SchedEvent> AffinityCalls::Finish() const {
   const std::vector<Call> calls = Calls();
   std::vector<SchedEvent> events;
   std::set<Tid> targets;
-  for (const Call& call : calls) {
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const Call& call = calls[i];
     if (!readings_.contains(call.target)) continue;  // of nobody who is watched
     targets.insert(call.target);
     const bool ended = call.end_ns != kNever;
-    const CpuSet* mask = ended ? MaskAfter(call, calls) : nullptr;
+    const CpuSet* mask =
+        ended ? MaskAfter(call, absl::MakeConstSpan(calls).subspan(i + 1)) : nullptr;
     events.push_back({ended ? call.end_ns : call.begin_ns, call.cpu, 0,
                       AffinityEvent{call.target, mask == nullptr ? CpuSet() : *mask, call.caller}});
   }

@@ -74,7 +74,8 @@ class AffinityCalls {
 
   void TakeRecord(const FtraceRecord& record, CpuId cpu);
   std::vector<Call> Calls() const;
-  const CpuSet* MaskAfter(const Call& call, const std::vector<Call>& all) const;
+  // The mask that `call` left, where it is known. `later`: those that ended after it, or as it did.
+  const CpuSet* MaskAfter(const Call& call, absl::Span<const Call> later) const;
 
   const FtraceFormats* formats_;
   FtracePageLayout layout_;
@@ -84,6 +85,7 @@ class AffinityCalls {
   std::map<Tid, std::vector<Reading>> readings_;
   std::map<CpuId, int64_t> last_ns_;
   std::vector<Hole> holes_;
+  bool full_ = false;  // no more calls are kept
 };
 
 }  // namespace whylate

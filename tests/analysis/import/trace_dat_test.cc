@@ -1,10 +1,13 @@
 #include "analysis/import/trace_dat.h"
 
+#include <unistd.h>
+
 #include <fstream>
 #include <string>
 #include <variant>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "analysis/import/trace_dat_layout.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -121,6 +124,14 @@ TEST_F(TraceDat, CutAnywhereItIsRefused) {
     const auto trace = Import(whole.substr(0, size));
     EXPECT_THAT(trace, StatusIs(absl::StatusCode::kInvalidArgument, Not(HasSubstr("\n")))) << size;
   }
+}
+
+// The library's temporary files are called so.
+TEST_F(TraceDat, AFileThatLooksTemporaryIsKept) {
+  const std::string path = absl::StrCat("/tmp/trace_cpu_of_", getpid(), ".dat");
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << AWait().Bytes();
+  EXPECT_THAT(ImportTraceDat(path, ImportLimits()), IsOk());
+  EXPECT_EQ(unlink(path.c_str()), 0);
 }
 
 TEST_F(TraceDat, WithoutASchedulerEventItIsNoTrace) {

@@ -122,6 +122,18 @@ TEST_F(AffinityCallsTest, ALossLeavesNothingKnown) {
                                      AffinityEvent{kWatched, CpuSet(), std::nullopt}}));
 }
 
+TEST_F(AffinityCallsTest, FromTooManyCallsOnNothingIsKnown) {
+  for (int i = 0; i < 110'000; ++i) {
+    Enter(past_ns_ + i, 7, 100);
+    Exit(past_ns_ + i, 7);
+  }
+  Read("1");
+  const std::vector<SchedEvent> events = calls_.Finish();
+  // One for each call that is kept, and one for all others.
+  EXPECT_EQ(events.size(), 100'001U);
+  EXPECT_EQ(std::get<AffinityEvent>(events.back().body).allowed, CpuSet());
+}
+
 TEST_F(AffinityCallsTest, PagesThatAreNoneAreALoss) {
   Enter(past_ns_, 7, 100);
   Exit(past_ns_ + 10, 7);
