@@ -17,6 +17,7 @@ typedef _Bool bool;
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct task_struct;
+struct kernel_siginfo;
 
 struct rq {
 	__u64 clock;

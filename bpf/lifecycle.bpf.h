@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* Tasks come, go, and change their names and their affinity. */
+/* Tasks come, go, are stopped, and change their names, their affinity and their cgroups. */
 #ifndef WHYLATE_BPF_LIFECYCLE_BPF_H_
 #define WHYLATE_BPF_LIFECYCLE_BPF_H_
 
@@ -27,6 +27,10 @@
 #endif
 
 #define PRIO_PROCESS 0 /* include/uapi/linux/resource.h */
+
+/* include/uapi/asm-generic/signal.h: SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU. */
+#define FIRST_STOP_SIGNAL 19
+#define LAST_STOP_SIGNAL 22
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_sched_process_fork, struct task_struct *parent, struct task_struct *child)
@@ -183,6 +187,23 @@ int BPF_PROG(on_cgroup_attach_task, struct cgroup *group, const char *path,
 	record->task = task->pid;
 	record->by = (__u32)bpf_get_current_pid_tgid();
 	bpf_probe_read_kernel_str(record->path, sizeof(record->path), path);
+	end_record(record);
+	return 0;
+}
+
+SEC("tp_btf/signal_generate")
+int BPF_PROG(on_signal_generate, int signal, struct kernel_siginfo *info, struct task_struct *task)
+{
+	struct whylate_cpu *cpu = recording_cpu();
+	struct whylate_stop *record;
+
+	if (!cpu || signal < FIRST_STOP_SIGNAL || signal > LAST_STOP_SIGNAL || !is_watched(task))
+		return 0;
+	record = begin_record(cpu, bpf_ktime_get_ns(), sizeof(*record), WHYLATE_STOP);
+	if (!record)
+		return 0;
+	record->task = task->pid;
+	record->by = (__u32)bpf_get_current_pid_tgid();
 	end_record(record);
 	return 0;
 }

@@ -16,7 +16,7 @@
 
 #include <linux/types.h>
 
-#define WHYLATE_ABI_VERSION 2
+#define WHYLATE_ABI_VERSION 3
 
 /* The kernel's largest NR_CPUS (x86-64 with MAXSMP). */
 #define WHYLATE_MAX_CPUS 8192
@@ -51,6 +51,7 @@ enum whylate_type {
 	WHYLATE_UNTHROTTLE,
 	WHYLATE_STANDING,
 	WHYLATE_CGROUP,
+	WHYLATE_STOP,
 	WHYLATE_TYPE_END,
 };
 
@@ -288,6 +289,13 @@ struct whylate_cgroup {
 	char path[WHYLATE_PATH_LEN];
 };
 
+/* A watched process is told to stop, by a signal of job control. */
+struct whylate_stop {
+	struct whylate_header header;
+	__u32 task;
+	__u32 by;
+};
+
 /* Sources of interrupts that are told apart within one stint; the time of others has no name. */
 #define WHYLATE_IRQ_SLOTS 6
 
@@ -349,6 +357,7 @@ WHYLATE_ASSERT_SIZE(whylate_work, 56);
 WHYLATE_ASSERT_SIZE(whylate_unthrottle, 72);
 WHYLATE_ASSERT_SIZE(whylate_new_standing, 32);
 WHYLATE_ASSERT_SIZE(whylate_cgroup, 152);
+WHYLATE_ASSERT_SIZE(whylate_stop, 24);
 WHYLATE_ASSERT_SIZE(whylate_irq_slot, 32);
 WHYLATE_ASSERT_SIZE(whylate_cpu, 384);
 

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "analysis/attribution/explanation.h"
 
 namespace whylate {
@@ -105,6 +106,8 @@ std::string Cast::SubjectOf(TaskIndex task, int64_t time_ns) const {
   if (role.kind == RoleKind::kObserver) return kSubjectObserver;
   std::string name = NameOf(task, time_ns);
   const bool is_kernel = timeline_.tasks().info(task).is_kernel_thread;
+  // Subjects of a joint cause are written "A & B".
+  absl::StrReplaceAll({{" & ", " + "}}, &name);
   const bool taken = reserved_.contains(name) || (!is_kernel && HasReservedPrefix(name));
   return taken ? absl::StrCat("task ", name) : name;
 }

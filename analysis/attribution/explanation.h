@@ -160,6 +160,9 @@ struct Segment {
   std::optional<int64_t> quota_ns;
   std::optional<int64_t> period_ns;
   std::optional<StageThread> stage;  // of a chain: who held the frame, so whose time it is
+  // kLateRelease: when its timer was to fire, and when it did; unset: not recorded.
+  std::optional<int64_t> timer_expires_ns;
+  std::optional<int64_t> timer_fired_ns;
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 

@@ -97,13 +97,6 @@ bool IsNear(int64_t a_ns, int64_t b_ns) {
   return apart_ns <= uint64_t{kReleaseTimerToleranceNs};
 }
 
-// What the records say of the timer of a sleep.
-struct SleepTimer {
-  std::optional<int64_t> expires_ns;
-  bool fired = false;
-  std::optional<bool> absolute;
-};
-
 // The stretch in which a sleep's timer can have been armed: since the thread's last sleep, preempted
 // at times, until this one. What was armed earlier may have been cancelled, which has no event.
 struct ArmingTime {
@@ -127,6 +120,75 @@ ArmingTime FindArmingTime(const Timeline& timeline, TaskIndex task, const TaskSp
   return arming;
 }
 
+bool EndedByTask(const WakingEvent* waking) {
+  return waking != nullptr && waking->context == WakerContext::kTask;
+}
+
+bool IsTimerSource(const WakingEvent& waking) {
+  return absl::StrContains(absl::AsciiStrToLower(waking.source_name), "timer");
+}
+
+// A timer that expires wakes who sleeps on it, unless it is frozen: since Linux 6.1 a freezer takes the
+// sleepers' state away where they lie (kernel/freezer.c), until a task thaws them. Before, they woke up.
+// In PREEMPT_RT it is a task that a timer wakes through, but at once.
+bool OutlivedItsTimer(const SleepTimer& timer, const TaskSpan& blocked, const WakingEvent* waking) {
+  return timer.fired_ns.has_value() && EndedByTask(waking) &&
+         blocked.end_ns - *timer.fired_ns > kReleaseTimerToleranceNs;
+}
+
+// A number is of a device's line; what another CPU interrupts for has none.
+bool IsOfDevice(const WakingEvent& waking) {
+  if (waking.context == WakerContext::kHardIrq) return waking.irq.has_value();
+  return waking.context == WakerContext::kSoftIrq && waking.source_name == "BLOCK";
+}
+
+// A sleep that no task ended, and of which nothing on its stack says that it is for a device.
+void ClassifyInterrupted(const Timeline& timeline, const Cast& cast, TaskIndex task,
+                         const TaskSpan& blocked, Sleep* sleep) {
+  const bool has_timers = timeline.IsWatched(task);
+  const SleepTimer timer = FindTimer(timeline, task, blocked);
+  const WakingEvent* waking = Waking(timeline, blocked);
+  // An expiry may have been lost.
+  const bool was_due = waking != nullptr && waking->context != WakerContext::kUnknown &&
+                       IsTimerSource(*waking) && timer.expires_ns.has_value() &&
+                       *timer.expires_ns <= blocked.end_ns;
+  if (timer.fired_ns.has_value() || was_due) {
+    sleep->kind = BlockKind::kSleep;
+    sleep->subject = kSubjectSelf;
+    sleep->absorbs = timer.absolute.value_or(true);
+    return;
+  }
+  if (waking == nullptr || waking->context == WakerContext::kUnknown) return;
+  if (!has_timers && IsTimerSource(*waking)) {
+    sleep->kind = BlockKind::kSleep;
+    sleep->subject = cast.SubjectOf(task, blocked.start_ns);
+    return;
+  }
+  // Uninterruptible for nobody knows what, and ended by a device's interrupt: input or output, or a page
+  // that came in.
+  const bool may_be_io = sleep->kind == BlockKind::kUnknown && IsOfDevice(*waking);
+  if (may_be_io && (PrevState(timeline, blocked) & kUninterruptible) != 0) {
+    sleep->kind = BlockKind::kIo;
+    sleep->subject = kSubjectIo;
+    sleep->absorbs = false;
+  }
+}
+
+// To whoever sent the signal, where that was recorded. A tracer's stops and freezes have no such record:
+// there who ended it counts as who did it.
+void ChargeStop(const Timeline& timeline, const Cast& cast, TaskIndex task, const TaskSpan& blocked,
+                Sleep* sleep) {
+  if (sleep->kind != BlockKind::kStopped || !timeline.IsWatched(task)) return;
+  const int32_t stop = timeline.LastStop(blocked.start_ns);
+  if (stop == kNoEvent) return;
+  const std::optional<Tid>& by = std::get<StopEvent>(timeline.event(stop).body).by;
+  if (!by.has_value()) return;
+  const TaskIndex sender = timeline.tasks().Find(*by, static_cast<size_t>(stop));
+  sleep->subject = sender == task ? kSubjectSelf : cast.SubjectOf(sender, blocked.start_ns);
+}
+
+}  // namespace
+
 SleepTimer FindTimer(const Timeline& timeline, TaskIndex task, const TaskSpan& blocked) {
   SleepTimer timer;
   const int64_t armed_since_ns = FindArmingTime(timeline, task, blocked).interval.start_ns;
@@ -140,11 +202,11 @@ SleepTimer FindTimer(const Timeline& timeline, TaskIndex task, const TaskSpan& b
     if (event.time_ns < armed_since_ns) break;
     if (const auto* expire = std::get_if<TimerExpireEvent>(&event.body)) {
       // An expiry before the switch-out ended no sleep of this span.
-      if (event.time_ns < blocked.start_ns || timer.fired) break;
-      timer.fired = true;
+      if (event.time_ns < blocked.start_ns || timer.fired_ns.has_value()) break;
+      timer.fired_ns = event.time_ns;
       timer.expires_ns = expire->expires_ns;
     } else if (const auto* start = std::get_if<TimerStartEvent>(&event.body)) {
-      if (!timer.fired) timer.expires_ns = start->expires_ns;
+      if (!timer.fired_ns.has_value()) timer.expires_ns = start->expires_ns;
       if (IsNear(start->expires_ns, *timer.expires_ns)) {
         timer.absolute = start->absolute;
       }
@@ -154,47 +216,12 @@ SleepTimer FindTimer(const Timeline& timeline, TaskIndex task, const TaskSpan& b
   return timer;
 }
 
-bool EndedByTask(const WakingEvent* waking) {
-  return waking != nullptr && waking->context == WakerContext::kTask;
-}
-
-bool IsTimerSource(const WakingEvent& waking) {
-  return absl::StrContains(absl::AsciiStrToLower(waking.source_name), "timer");
-}
-
-// A sleep that no task ended, and of which nothing on its stack says that it is for a device.
-void ClassifyInterrupted(const Timeline& timeline, const Cast& cast, TaskIndex task,
-                         const TaskSpan& blocked, Sleep* sleep) {
-  const bool has_timers = timeline.IsWatched(task);
-  const SleepTimer timer = FindTimer(timeline, task, blocked);
-  const WakingEvent* waking = Waking(timeline, blocked);
-  if (timer.fired) {
-    sleep->kind = BlockKind::kSleep;
-    sleep->subject = kSubjectSelf;
-    sleep->absorbs = timer.absolute.value_or(true);
-    return;
-  }
-  if (waking == nullptr || waking->context == WakerContext::kUnknown) return;
-  if (!has_timers && IsTimerSource(*waking)) {
-    sleep->kind = BlockKind::kSleep;
-    sleep->subject = cast.SubjectOf(task, blocked.start_ns);
-    return;
-  }
-  // Uninterruptible, and ended by a device's interrupt: input or output, or a page that came in.
-  if ((PrevState(timeline, blocked) & kUninterruptible) != 0 && !IsTimerSource(*waking)) {
-    sleep->kind = BlockKind::kIo;
-    sleep->subject = kSubjectIo;
-    sleep->absorbs = false;
-  }
-}
-
-}  // namespace
-
 bool IsSure(const Timeline& timeline, TaskIndex task, const TaskSpan& blocked) {
   const SleepTimer timer = FindTimer(timeline, task, blocked);
-  const bool end_known = blocked.waking_event != kNoEvent || timer.fired;
+  const bool end_known = blocked.waking_event != kNoEvent || timer.fired_ns.has_value();
   if (!end_known) return false;
-  if (timer.absolute.has_value()) return blocked.out_event != kNoEvent || timer.fired;
+  if (timer.absolute.has_value())
+    return blocked.out_event != kNoEvent || timer.fired_ns.has_value();
   return FindArmingTime(timeline, task, blocked).whole;
 }
 
@@ -202,6 +229,7 @@ bool IsReleaseSleep(const Timeline& timeline, TaskIndex task, const TaskSpan& bl
                     int64_t release_ns) {
   if ((PrevState(timeline, blocked) & (kStoppedTracedFrozen | kUninterruptible)) != 0) return false;
   const SleepTimer timer = FindTimer(timeline, task, blocked);
+  if (OutlivedItsTimer(timer, blocked, Waking(timeline, blocked))) return false;
   if (timer.expires_ns.has_value()) {
     return timer.absolute.value_or(true) && IsNear(*timer.expires_ns, release_ns);
   }
@@ -227,9 +255,19 @@ Sleep ClassifySleep(const Timeline& timeline, const Cast& cast, TaskIndex task,
   const WakingEvent* waking = Waking(timeline, blocked);
   if ((state & kStoppedTracedFrozen) != 0) {
     sleep.kind = (state & kFrozen) != 0 ? BlockKind::kFrozen : BlockKind::kStopped;
+    ChargeStop(timeline, cast, task, blocked, &sleep);
     return sleep;
   }
   sleep.kind = KindOfStack(StackOf(timeline, blocked));
+  // Of other sleeps a timer that expired says nothing: it may have been there for something else.
+  const SleepTimer timer = FindTimer(timeline, task, blocked);
+  const bool is_sleep = sleep.kind == BlockKind::kSleep ||
+                        (sleep.kind == BlockKind::kUnknown && timer.absolute.value_or(false));
+  if (is_sleep && OutlivedItsTimer(timer, blocked, waking)) sleep.kind = BlockKind::kFrozen;
+  if (sleep.kind == BlockKind::kStopped || sleep.kind == BlockKind::kFrozen) {
+    ChargeStop(timeline, cast, task, blocked, &sleep);
+    return sleep;
+  }
   const SwitchEvent* out = SwitchOutOf(timeline, blocked);
   const bool may_be_io = sleep.kind == BlockKind::kUnknown || sleep.kind == BlockKind::kOther;
   if (may_be_io && out != nullptr && out->prev_in_iowait.value_or(false)) {

@@ -20,6 +20,13 @@ namespace whylate {
 // A timer armed for the release may be this far from it: slack, and the source's rounding.
 inline constexpr int64_t kReleaseTimerToleranceNs = 1'000'000;
 
+// What the records say of the timer of a sleep.
+struct SleepTimer {
+  std::optional<int64_t> expires_ns;
+  std::optional<int64_t> fired_ns;  // when its interrupt came
+  std::optional<bool> absolute;
+};
+
 struct Sleep {
   BlockKind kind = BlockKind::kUnknown;
   std::string subject;  // who is charged for it
@@ -31,6 +38,9 @@ struct Sleep {
   // does what is not known.
   bool absorbs = true;
 };
+
+// `blocked` is a kBlocked span of `task`. Empty where its timers are not recorded.
+SleepTimer FindTimer(const Timeline& timeline, TaskIndex task, const TaskSpan& blocked);
 
 // True when `task` slept through `release_ns` on the timer that releases it. Where
 // its timers are not recorded a plain sleep that no task ended counts as that.

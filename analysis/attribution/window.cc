@@ -200,6 +200,9 @@ class Tiler {
         IsReleaseSleep(timeline_, task_, span, release_ns_)) {
       part->segment.kind = SegmentKind::kLateRelease;
       part->subject = kSubjectTimer;
+      const SleepTimer timer = FindTimer(timeline_, task_, span);
+      part->segment.timer_expires_ns = timer.expires_ns;
+      part->segment.timer_fired_ns = timer.fired_ns;
       return;
     }
     part->segment.kind = SegmentKind::kBlocked;

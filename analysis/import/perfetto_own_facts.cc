@@ -231,6 +231,7 @@ std::optional<SchedEventBody> StandaloneEvent(absl::string_view name,
   }
   if (name == perfetto::kStanding) return StandingEvent{tid, FullStanding(facts), Caller(facts)};
   if (name == perfetto::kCgroup) return CgroupEvent{tid, Text(facts, "path"), Caller(facts)};
+  if (name == perfetto::kStop) return StopEvent{tid, Caller(facts)};
   if (name == perfetto::kUnthrottle) {
     return UnthrottleEvent{tid, Text(facts, "group"), MaybeNumber(facts, "quota_ns"),
                            MaybeNumber(facts, "period_ns")};

@@ -268,6 +268,8 @@ inline constexpr char kAffinity[] = "whylate_affinity";
 inline constexpr char kStanding[] = "whylate_standing";
 // tid, path, by: a watched task is moved to another cgroup
 inline constexpr char kCgroup[] = "whylate_cgroup";
+// tid, by: a watched process is told to stop
+inline constexpr char kStop[] = "whylate_stop";
 // tid, group, quota_ns, period_ns: a throttled task is queued again
 inline constexpr char kUnthrottle[] = "whylate_unthrottle";
 // context, irq, source, ns, count: time that interrupts took, before the switch that ends a stint

@@ -223,6 +223,13 @@ struct CgroupEvent {
   friend bool operator==(const CgroupEvent&, const CgroupEvent&) = default;
 };
 
+// A watched process was sent a signal of job control that stops it; `task` is one of its threads.
+struct StopEvent {
+  Tid task;
+  std::optional<Tid> by;
+  friend bool operator==(const StopEvent&, const StopEvent&) = default;
+};
+
 // What a worker of the kernel's workqueues last worked on when it left its CPU: the description that
 // the work gave it ("flush-254:0"), else the workqueue's name.
 struct WorkEvent {
@@ -231,10 +238,11 @@ struct WorkEvent {
   friend bool operator==(const WorkEvent&, const WorkEvent&) = default;
 };
 
-using SchedEventBody = std::variant<SwitchEvent, WakingEvent, WakeupEvent, MigrateEvent, ForkEvent,
-                                    ExitEvent, TaskNameEvent, TimerStartEvent, TimerExpireEvent,
-                                    AffinityEvent, CpuSeedEvent, TaskSeedEvent, UnthrottleEvent,
-                                    InterruptTimeEvent, StandingEvent, CgroupEvent, WorkEvent>;
+using SchedEventBody =
+    std::variant<SwitchEvent, WakingEvent, WakeupEvent, MigrateEvent, ForkEvent, ExitEvent,
+                 TaskNameEvent, TimerStartEvent, TimerExpireEvent, AffinityEvent, CpuSeedEvent,
+                 TaskSeedEvent, UnthrottleEvent, InterruptTimeEvent, StandingEvent, CgroupEvent,
+                 StopEvent, WorkEvent>;
 
 struct SchedEvent {
   int64_t time_ns = 0;

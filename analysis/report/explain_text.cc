@@ -67,6 +67,10 @@ std::string SegmentFacts(const Segment& segment) {
   if (segment.kind == SegmentKind::kBlocked && segment.block_kind != BlockKind::kUnknown) {
     absl::StrAppend(&text, " (", ToString(segment.block_kind), ")");
   }
+  if (segment.timer_expires_ns && segment.timer_fired_ns) {
+    absl::StrAppend(&text, ", its timer fired ",
+                    Milliseconds(*segment.timer_fired_ns - *segment.timer_expires_ns), " late");
+  }
   if (!segment.stack.empty()) {
     absl::StrAppend(&text, " in ", EscapeForTerminal(segment.stack.front()));
   }

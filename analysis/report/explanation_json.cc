@@ -91,7 +91,7 @@ std::vector<Part> PartsFromJson(const Json& list) {
   std::vector<Part> parts;
   for (const Json& row : list) {
     parts.push_back({EnumOf(kPartKinds, row.at("kind").get<std::string>()),
-                     row.at("ns").get<int64_t>(), row.value("prorated", false),
+                     AmountFrom(row.at("ns")), row.value("prorated", false),
                      row.value("source", std::string())});
   }
   return parts;
@@ -187,6 +187,13 @@ void AddSleepFacts(const Segment& segment, int64_t origin_ns, Json& row) {
     Json& chain = row["chain"] = Json::array();
     for (const ChainLink& link : segment.chain) chain.push_back(LinkJson(link, origin_ns));
   }
+  if (segment.kind == SegmentKind::kLateRelease) {
+    const auto relative = [&](const std::optional<int64_t>& time_ns) {
+      return time_ns ? Json(*time_ns - origin_ns) : Json(nullptr);
+    };
+    row["timer_expires_ns"] = relative(segment.timer_expires_ns);
+    row["timer_fired_ns"] = relative(segment.timer_fired_ns);
+  }
   if (segment.kind == SegmentKind::kThrottled) {
     row["group"] = TextJson(segment.group);
     row["quota_ns"] = OptionalJson(segment.quota_ns);
@@ -202,6 +209,13 @@ void ReadSleepFacts(const Json& row, int64_t origin_ns, Segment* segment) {
   if (const auto chain = row.find("chain"); chain != row.end()) {
     for (const Json& link : *chain) segment->chain.push_back(LinkFromJson(link, origin_ns));
   }
+  const auto time = [&](const char* key) -> std::optional<int64_t> {
+    const auto found = row.find(key);
+    if (found == row.end() || found->is_null()) return std::nullopt;
+    return TimeFrom(*found, origin_ns);
+  };
+  segment->timer_expires_ns = time("timer_expires_ns");
+  segment->timer_fired_ns = time("timer_fired_ns");
   segment->group = OptionalField<std::string>(row, "group").value_or("");
   segment->quota_ns = OptionalField<int64_t>(row, "quota_ns");
   segment->period_ns = OptionalField<int64_t>(row, "period_ns");
@@ -249,14 +263,14 @@ Segment SegmentFromJson(const Json& row, int64_t origin_ns) {
   if (const auto cpu = OptionalField<int32_t>(row, "cpu")) segment.cpu = CpuId{*cpu};
   segment.parts = PartsFromJson(row.at("parts"));
   segment.occupants = OccupantsFromJson(row.at("occupants"), origin_ns);
-  segment.avoidable_ns = row.at("avoidable_ns").get<int64_t>();
-  segment.possibly_avoidable_ns = row.at("possibly_avoidable_ns").get<int64_t>();
-  segment.not_balanced_ns = row.at("not_balanced_ns").get<int64_t>();
-  segment.avoidable_sched_idle_ns = row.at("avoidable_sched_idle_ns").get<int64_t>();
+  segment.avoidable_ns = AmountFrom(row.at("avoidable_ns"));
+  segment.possibly_avoidable_ns = AmountFrom(row.at("possibly_avoidable_ns"));
+  segment.not_balanced_ns = AmountFrom(row.at("not_balanced_ns"));
+  segment.avoidable_sched_idle_ns = AmountFrom(row.at("avoidable_sched_idle_ns"));
   for (const Json& migration : row.at("migrations")) {
     segment.migrations.push_back({CpuId{migration.at("from").get<int32_t>()},
                                   CpuId{migration.at("to").get<int32_t>()},
-                                  migration.at("time_ns").get<int64_t>() + origin_ns});
+                                  TimeFrom(migration.at("time_ns"), origin_ns)});
   }
   segment.repaired = row.at("repaired").get<bool>();
   segment.decision = DecisionField(row);
@@ -294,21 +308,21 @@ Verdict VerdictFromJson(const Json& row) {
   verdict.kind = row.at("kind").get<std::string>();
   verdict.decision = DecisionField(row);
   verdict.sufficient = row.at("sufficient").get<bool>();
-  verdict.margin_ns = row.at("margin_ns").get<int64_t>();
+  verdict.margin_ns = AmountFrom(row.at("margin_ns"));
   verdict.confidence = EnumOf(kConfidences, row.at("confidence").get<std::string>());
-  verdict.repaired_ns = row.at("repaired_ns").get<int64_t>();
+  verdict.repaired_ns = AmountFrom(row.at("repaired_ns"));
   verdict.stage = OptionalField<std::string>(row, "stage").value_or("");
   return verdict;
 }
 
 Miss MissFromJson(const Json& row, int64_t origin_ns) {
   Miss miss;
-  miss.frame.index = row.at("frame").get<int64_t>();
+  miss.frame.index = AmountFrom(row.at("frame"));
   miss.frame.release_ns = TimeFrom(row.at("release_ns"), origin_ns);
   miss.frame.start_ns = TimeFrom(row.at("start_ns"), origin_ns);
   miss.frame.completion_ns = TimeFrom(row.at("completion_ns"), origin_ns);
   miss.deadline_ns = TimeFrom(row.at("deadline_ns"), origin_ns);
-  miss.dropped = row.at("dropped").get<int64_t>();
+  miss.dropped = AmountFrom(row.at("dropped"));
   for (const Json& segment : row.at("segments")) {
     miss.segments.push_back(SegmentFromJson(segment, origin_ns));
   }
@@ -333,7 +347,7 @@ TraceTotals TraceFromJson(const Json& row) {
   trace.events = row.at("events").get<uint64_t>();
   trace.lost = row.at("lost").get<uint64_t>();
   trace.breaks = row.at("breaks").get<uint64_t>();
-  trace.repaired_ns = row.at("repaired_ns").get<int64_t>();
+  trace.repaired_ns = AmountFrom(row.at("repaired_ns"));
   trace.recursion_misses = row.at("recursion_misses").get<uint64_t>();
   trace.has_steal_clock = row.value("has_steal_clock", false);
   return trace;
@@ -413,14 +427,14 @@ Explanation ExplanationFromJson(const Json& cell, int64_t origin_ns) {
   for (const Json& row : cell.at("causes")) {
     explanation.causes.push_back(
         {row.at("subject").get<std::string>(), row.at("kind").get<std::string>(),
-         DecisionField(row), row.at("frames").get<int64_t>(),
-         row.at("frames_incomplete").get<int64_t>(), row.at("ns").get<int64_t>()});
+         DecisionField(row), AmountFrom(row.at("frames")), AmountFrom(row.at("frames_incomplete")),
+         AmountFrom(row.at("ns"))});
   }
   for (const Json& row : cell.at("subjects")) {
-    explanation.subjects.push_back(
-        {row.at("subject").get<std::string>(), row.at("frames").get<int64_t>(),
-         row.at("frames_incomplete").get<int64_t>(), row.at("frames_saved").get<int64_t>(),
-         row.at("ns").get<int64_t>()});
+    explanation.subjects.push_back({row.at("subject").get<std::string>(),
+                                    AmountFrom(row.at("frames")),
+                                    AmountFrom(row.at("frames_incomplete")),
+                                    AmountFrom(row.at("frames_saved")), AmountFrom(row.at("ns"))});
   }
   if (const auto changes = cell.find("changes"); changes != cell.end()) {
     for (const Json& row : *changes) {

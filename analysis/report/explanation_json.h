@@ -6,7 +6,9 @@
 //                avoidable_ns, possibly_avoidable_ns, not_balanced_ns, avoidable_sched_idle_ns,
 //                migrations[] {from, to, time_ns}, repaired, decision, waker, reason, class,
 //                rt_priority, nice (the waiting task's), stage {name, tid} (of a chain alone: who
-//                held the frame)},
+//                held the frame), timer_expires_ns, timer_fired_ns (of a late_release), block_kind,
+//                stack[], chain[] (of a blocked: who ended it, and what that did meanwhile, as
+//                segments), group, quota_ns, period_ns (of a throttled)},
 //              verdict {subject, subjects[], kind, decision, sufficient, margin_ns, confidence,
 //                repaired_ns, stage (of a chain alone: who held the frame meanwhile)} or null
 //   causes[]   subject, kind, decision, frames, frames_incomplete, ns

@@ -381,6 +381,12 @@ void SchedEventWriter::Write(const CgroupEvent& event) {
   Generic(perfetto::kCgroup, true);
 }
 
+void SchedEventWriter::Write(const StopEvent& event) {
+  Fact("tid", event.task.value);
+  Caller(event.by);
+  Generic(perfetto::kStop, true);
+}
+
 void SchedEventWriter::Write(const WorkEvent& event) {
   Fact("tid", event.task.value);
   if (!event.work.empty()) Fact("work", perfetto::AsciiOfBytes(event.work));

@@ -72,6 +72,7 @@ class SchedEventWriter {
   void Write(const InterruptTimeEvent& event);
   void Write(const StandingEvent& event);
   void Write(const CgroupEvent& event);
+  void Write(const StopEvent& event);
   void Write(const WorkEvent& event);
 
   // A switch that has no record, so that other tools don't see `prev` on the CPU for ever.

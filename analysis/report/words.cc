@@ -25,7 +25,8 @@ struct DecisionWords {
 constexpr std::array kDecisionWords = {
     DecisionWords{Decision::kRtBandwidth, "the real-time bandwidth limit gave the CPU to $"},
     DecisionWords{Decision::kIdleExit, "its own idle CPU was slow to switch to it"},
-    DecisionWords{Decision::kNotPreemptible, "$ ran in the kernel and could not be preempted"},
+    DecisionWords{Decision::kNotPreemptible,
+                  "$ kept the CPU although it has the lower class or priority"},
     DecisionWords{Decision::kHigherClass, "$ has the higher scheduling class or priority"},
     DecisionWords{Decision::kPlacement, "it was placed behind $ while another CPU was idle"},
     DecisionWords{Decision::kMissedPull, "it stayed behind $ while another CPU was idle"},

@@ -41,6 +41,8 @@ TaskTable::TaskTable(const std::vector<const SchedEvent*>& events) {
       Touch(standing->task, i);
     } else if (const auto* cgroup = std::get_if<CgroupEvent>(&body)) {
       Touch(cgroup->task, i);
+    } else if (const auto* stop = std::get_if<StopEvent>(&body)) {
+      Touch(stop->task, i);
     } else if (const auto* work = std::get_if<WorkEvent>(&body)) {
       tasks_[static_cast<size_t>(Touch(work->task, i))].works.emplace_back(time_ns, work->work);
     }

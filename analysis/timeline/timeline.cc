@@ -17,6 +17,9 @@ Timeline::Timeline(const Recording& recording)
     watched_.push_back({tid, AffinityTrack(recording, tid, events_), {}});
   }
   for (size_t i = 0; i < events_.size(); ++i) {
+    if (std::holds_alternative<StopEvent>(events_[i]->body)) {
+      stops_.push_back(static_cast<int32_t>(i));
+    }
     const auto* start = std::get_if<TimerStartEvent>(&events_[i]->body);
     const auto* expire = std::get_if<TimerExpireEvent>(&events_[i]->body);
     if (start == nullptr && expire == nullptr) continue;
@@ -33,6 +36,12 @@ TaskIndex Timeline::TaskAt(Tid tid, int64_t time_ns) const {
                            [&](const SchedEvent* event) { return event->time_ns < time_ns; });
   const auto index = after - events_.begin();
   return tasks_.Find(tid, static_cast<size_t>(index > 0 ? index - 1 : 0));
+}
+
+int32_t Timeline::LastStop(int64_t time_ns) const {
+  const auto after = std::partition_point(
+      stops_.begin(), stops_.end(), [&](int32_t index) { return event(index).time_ns <= time_ns; });
+  return after == stops_.begin() ? kNoEvent : *std::prev(after);
 }
 
 const Timeline::WatchedThread& Timeline::ThreadOf(TaskIndex task) const {

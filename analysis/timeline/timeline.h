@@ -49,6 +49,9 @@ class Timeline {
   // any other.
   const std::vector<int32_t>& TimersOf(TaskIndex task) const;
 
+  // The last StopEvent at or before `time_ns`, as an event index; kNoEvent where there is none.
+  int32_t LastStop(int64_t time_ns) const;
+
   // The life of `tid` that events before `time_ns` speak of; kNoTask where it never occurs.
   TaskIndex TaskAt(Tid tid, int64_t time_ns) const;
 
@@ -69,6 +72,7 @@ class Timeline {
   TaskSpans spans_;
   IdleTime idle_;
   std::vector<WatchedThread> watched_;
+  std::vector<int32_t> stops_;
   WatchedThread not_watched_;
 };
 

@@ -83,6 +83,8 @@ std::vector<Segment> MadeSegments(int64_t origin_ns) {
   late.start_ns = origin_ns + 16666666;
   late.end_ns = origin_ns + 16700000;
   late.reason = "timer fired late";
+  late.timer_expires_ns = origin_ns + 16666666;
+  late.timer_fired_ns = origin_ns + 16699000;
 
   Occupant burner;
   burner.task = "burn-0";

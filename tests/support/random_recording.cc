@@ -171,6 +171,8 @@ class Maker {
         return StandingEvent{Task(), Standing(), MaybeTask()};
       case 15:
         return CgroupEvent{Task(), Name(), MaybeTask()};
+      case 16:
+        return StopEvent{Task(), MaybeTask()};
       default:
         return WorkEvent{Task(), Name()};
     }

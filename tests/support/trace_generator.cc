@@ -182,7 +182,10 @@ class Machine {
     event.waker = Tid{current_[static_cast<size_t>(*cpu)]};
     const bool by_task = event.waker != Tid{0} && event.waker != Tid{task.tid} && Chance(60);
     event.context = by_task ? WakerContext::kTask : WakerContext::kHardIrq;
-    if (!by_task) event.source_name = Chance(50) ? "nvme0q1" : "";
+    if (!by_task && Chance(50)) {
+      event.irq = 24;
+      event.source_name = "nvme0q1";
+    }
     event.wakee_on_rq = false;
     event.wakee_on_cpu = false;
     return event;

@@ -190,12 +190,12 @@ class Judge {
       verdict.subject = SubjectOf(sleep.waking->waker.value, sleep.end);
     } else if (sleep.waking != nullptr) {
       const std::string& source = sleep.waking->source_name;
-      verdict.subject = source.empty() ? "irq" : "irq " + source;
+      verdict.subject = source.empty() ? "irq" : "irq 24 " + source;
     }
     verdict.is_chain = by_task && !stopped;
     if (stopped || by_task) return verdict;
     if (fired) return {"blocked", "self", *absolute, false};
-    if (deep && sleep.waking != nullptr && sleep.waking->source_name != "hrtimer") {
+    if (deep && sleep.waking != nullptr && sleep.waking->irq.has_value()) {
       return {"blocked", "io", false, false};
     }
     return verdict;

@@ -42,12 +42,14 @@ absl::StatusOr<CpuSet> GetAffinity(Tid tid) {
   return set;
 }
 
-absl::Status SetAffinity(const CpuSet& cpus) {
+absl::Status SetAffinity(const CpuSet& cpus) { return SetAffinityOf(Tid{0}, cpus); }
+
+absl::Status SetAffinityOf(Tid tid, const CpuSet& cpus) {
   DynamicCpuSet kernel_set;
   for (CpuId cpu : cpus.ToVector()) {
     CPU_SET_S(static_cast<size_t>(cpu.value), DynamicCpuSet::size(), kernel_set.get());
   }
-  if (sched_setaffinity(0, DynamicCpuSet::size(), kernel_set.get()) != 0) {
+  if (sched_setaffinity(tid.value, DynamicCpuSet::size(), kernel_set.get()) != 0) {
     return ErrnoStatus(errno, absl::StrCat("pin to CPUs ", cpus.ToString()));
   }
   return absl::OkStatus();

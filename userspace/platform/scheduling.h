@@ -16,6 +16,8 @@ namespace whylate {
 absl::StatusOr<CpuSet> GetAffinity(Tid tid);
 // Pins the calling thread, and what it later creates, to `cpus`.
 absl::Status SetAffinity(const CpuSet& cpus);
+// The same for task `tid`.
+absl::Status SetAffinityOf(Tid tid, const CpuSet& cpus);
 // Nice value of the calling thread, -20..19, inherited by what it creates.
 absl::Status SetNice(int32_t nice);
 // Timer slack of the calling thread (PR_SET_TIMERSLACK), in ns.

@@ -119,7 +119,7 @@ class Keeper {
   static bool IsAlwaysKept(const SchedEventBody& body) {
     return std::holds_alternative<TaskNameEvent>(body) || std::holds_alternative<ForkEvent>(body) ||
            std::holds_alternative<ExitEvent>(body) || std::holds_alternative<AffinityEvent>(body) ||
-           std::holds_alternative<CgroupEvent>(body);
+           std::holds_alternative<CgroupEvent>(body) || std::holds_alternative<StopEvent>(body);
   }
 
   // Each CPU's last switch before a window tells who is on it when the window begins.

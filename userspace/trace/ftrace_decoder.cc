@@ -166,6 +166,13 @@ void FtraceDecoder::Cgroup(const At& at) {
                       Tid{static_cast<int32_t>(*current)}});
 }
 
+void FtraceDecoder::Stop(const At& at) {
+  const std::optional<Tid> task = at.TidOf(F::kTid);
+  const std::optional<int64_t> current = at.format->CurrentTid(at.bytes);
+  if (!task.has_value() || !current.has_value() || !IsWatched(*task)) return;
+  at.Emit(StopEvent{*task, Tid{static_cast<int32_t>(*current)}});
+}
+
 void FtraceDecoder::Interrupt(const At& at) {
   FtraceInterrupts& interrupts = interrupts_[at.head.cpu];
   const int64_t time_ns = at.head.time_ns;
@@ -239,6 +246,8 @@ void FtraceDecoder::Decode(const FtraceRecord& record, CpuId cpu, uint64_t seque
       return Life(at);
     case FtraceKind::kCgroup:
       return Cgroup(at);
+    case FtraceKind::kStop:
+      return Stop(at);
     case FtraceKind::kHardEntry:
     case FtraceKind::kVectorEntry:
     case FtraceKind::kHardExit:

@@ -70,6 +70,7 @@ class FtraceDecoder {
   void Migrate(const At& at);
   void Life(const At& at);
   void Cgroup(const At& at);
+  void Stop(const At& at);
   void Interrupt(const At& at);
   void Timer(const At& at);
   void Bind(const At& at, Tid task, FtraceField name);

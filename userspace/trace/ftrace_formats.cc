@@ -71,6 +71,7 @@ constexpr FtraceEventRow kSchedEvents[] = {
      false,
      "",
      {{{F::kTid, "pid"}, {F::kName, "dst_path"}, {F::kHierarchy, "dst_root"}}}},
+    {"signal", "signal_generate", K::kStop, false, "", {{{F::kTid, "pid"}}}},
     {"irq",
      "irq_handler_entry",
      K::kHardEntry,

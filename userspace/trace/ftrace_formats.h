@@ -39,6 +39,7 @@ enum class FtraceKind : uint8_t {
   kExit,
   kRename,
   kCgroup,
+  kStop,
   kHardEntry,    // a device's interrupt
   kVectorEntry,  // an interrupt that is the kernel's own: FtraceEventRow::source names it
   kHardExit,     // of either

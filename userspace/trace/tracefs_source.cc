@@ -1,10 +1,12 @@
 #include "userspace/trace/tracefs_source.h"
 
+#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <future>
@@ -75,6 +77,7 @@ TracefsBufferOptions SchedBuffer(const TraceOptions& options) {
   const std::optional<uint64_t> sleeper = KernelSymbols::OfThisKernel().AddressOf("hrtimer_wakeup");
   const std::string filter =
       sleeper ? absl::StrCat("function == 0x", absl::Hex(*sleeper)) : std::string();
+  buffer.filters[FtraceKind::kStop] = absl::StrCat("sig >= ", SIGSTOP, " && sig <= ", SIGTTOU);
   buffer.filters[FtraceKind::kTimerStart] = filter;
   buffer.filters[FtraceKind::kTimerExpire] = filter;
   if (!sleeper) buffer.filters[FtraceKind::kTimerSetup] = "";
@@ -121,10 +124,11 @@ class CpuHops {
   void Start() {
     std::promise<void> done;
     std::future<void> is_done = done.get_future();
-    thread_ = std::thread([done = std::move(done)]() mutable {
+    thread_ = std::thread([this, done = std::move(done)]() mutable {
       SetThreadName("whylate-hop");
+      tid_ = gettid();
       const int64_t cpus = sysconf(_SC_NPROCESSORS_CONF);
-      for (int32_t cpu = 0; cpu < cpus; ++cpu) {
+      for (int32_t cpu = 0; cpu < cpus && !stopping_; ++cpu) {
         CpuSet one;
         one.Add(CpuId{cpu});
         // An offline CPU, or one that is not for us, stays unknown until its first switch.
@@ -134,12 +138,19 @@ class CpuHops {
     });
     is_done.wait_for(kHopPatience);
   }
+  // A CPU that a real-time task never leaves is left to it: the caller's are good enough to end on.
   void Join() {
-    if (thread_.joinable()) thread_.join();
+    if (!thread_.joinable()) return;
+    stopping_ = true;
+    const absl::StatusOr<CpuSet> own = GetAffinity(Tid{0});
+    if (tid_ != 0 && own.ok()) (void)SetAffinityOf(Tid{tid_}, *own);
+    thread_.join();
   }
 
  private:
   std::thread thread_;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<int32_t> tid_ = 0;
 };
 
 class TracefsSource final : public TraceSource {

@@ -49,6 +49,7 @@ constexpr TypeRow kTypes[] = {
     {sizeof(whylate_unthrottle), WireKind::kWindowed},
     {sizeof(whylate_new_standing), WireKind::kAlways},
     {sizeof(whylate_cgroup), WireKind::kAlways},
+    {sizeof(whylate_stop), WireKind::kAlways},
 };
 static_assert(sizeof(kTypes) / sizeof(kTypes[0]) == WHYLATE_TYPE_END);
 
@@ -375,6 +376,11 @@ bool WireDecoder::DecodeFact(absl::Span<const uint8_t> record, SchedEvent* event
     case WHYLATE_CGROUP: {
       const auto wire = As<whylate_cgroup>(record);
       event->body = CgroupEvent{ToTid(wire.task), Name(wire.path), ToTid(wire.by)};
+      return true;
+    }
+    case WHYLATE_STOP: {
+      const auto wire = As<whylate_stop>(record);
+      event->body = StopEvent{ToTid(wire.task), ToTid(wire.by)};
       return true;
     }
     default:

@@ -116,6 +116,10 @@ struct Rewrite {
   void Body(InterruptTimeEvent*) const {}
   void Body(StandingEvent* e) const { Change(&e->task); }
   void Body(CgroupEvent* e) const { Change(&e->task); }
+  void Body(StopEvent* e) const {
+    Change(&e->task);
+    if (e->by) Change(&*e->by);
+  }
   void Body(WorkEvent* e) const { Change(&e->task); }
   void Body(CpuSeedEvent* e) const { Change(&e->current); }
   void Body(TaskSeedEvent* e) const {

@@ -54,6 +54,14 @@ TEST(ReleaseSleepTest, ItsTimerWasArmedForTheRelease) {
       "late_release 10-14 cpu0");
 }
 
+TEST(ReleaseSleepTest, SaysWhenItsTimerFired) {
+  const TraceBuilder builder =
+      AsleepAtRelease(1).TimerStart(0, 0, kW, 10, true).TimerExpire(13, 0, kW, 10);
+  const Segment late = Explain(builder.Build()).misses.at(0).segments.at(0);
+  EXPECT_EQ(late.timer_expires_ns, 10 * kMs);
+  EXPECT_EQ(late.timer_fired_ns, 13 * kMs);
+}
+
 // Near misses: stopped, frozen, in the middle of input or output, woken by a task, another timer.
 TEST(ReleaseSleepTest, NotWhereItWaitsForSomethingElse) {
   EXPECT_EQ(FirstSegment(AsleepAtRelease(4, kA)), "blocked 10-14 cpu0");
@@ -62,6 +70,24 @@ TEST(ReleaseSleepTest, NotWhereItWaitsForSomethingElse) {
   EXPECT_EQ(FirstSegment(AsleepAtRelease(1, kA)), "blocked 10-14 cpu0");
   EXPECT_EQ(FirstSegment(AsleepAtRelease(1).TimerStart(0, 0, kW, 14, true)), "blocked 10-14 cpu0");
   EXPECT_EQ(FirstSegment(AsleepAtRelease(1).TimerStart(0, 0, kW, 10, false)), "blocked 10-14 cpu0");
+}
+
+// A freezer takes the state away from a task that sleeps: its timer expires and wakes nobody.
+TEST(ReleaseSleepTest, NotWhereItOutlivedItsTimer) {
+  const TraceBuilder frozen =
+      AsleepAtRelease(1, kA).TimerStart(0, 0, kW, 10, true).TimerExpire(10, 0, kW, 10);
+  const Miss miss = Explain(frozen.Build()).misses.at(0);
+  EXPECT_EQ(SegmentText(miss.segments.at(0), kMs), "blocked 10-14 cpu0");
+  EXPECT_EQ(miss.segments.at(0).block_kind, BlockKind::kFrozen);
+  EXPECT_TRUE(miss.segments.at(0).chain.empty());
+  EXPECT_EQ(miss.verdict->subject, "A");
+}
+
+// In PREEMPT_RT a thread of the kernel runs timers.
+TEST(ReleaseSleepTest, ATimerMayWakeThroughATask) {
+  EXPECT_EQ(FirstSegment(
+                AsleepAtRelease(1, kA).TimerStart(0, 0, kW, 10, true).TimerExpire(14, 0, kW, 10)),
+            "late_release 10-14 cpu0");
 }
 
 // It may have run in the meantime, and gone to sleep again.
@@ -121,9 +147,10 @@ TEST(SleepTest, ATimerThatDidNotFireIsNotTheReason) {
 
 TEST(SleepTest, InputAndOutputMove) {
   TraceBuilder builder = SleepInFrame(2);
-  const Recording recording = builder.Build();
-  EXPECT_EQ(VerdictText(*Explain(recording).misses[0].verdict, kMs),
-            "A preempted undetermined sufficient margin 0 complete");
+  for (SchedEvent& event : builder.recording().events) {
+    if (auto* waking = std::get_if<WakingEvent>(&event.body)) waking->irq = 24;
+  }
+  EXPECT_EQ(VerdictOf(builder), "A preempted undetermined sufficient margin 0 complete");
 }
 
 TEST(SleepTest, AStopAbsorbs) {
@@ -157,7 +184,8 @@ TEST(SleepTest, AnUnknownContextNamesNobody) {
 
 // --- what for: by the kernel's stack, by its mark, by the state.
 
-Segment SleepWith(std::vector<std::string> stack, bool in_iowait, uint32_t state, int32_t waker) {
+TraceBuilder SleepToTen(std::vector<std::string> stack, bool in_iowait, uint32_t state,
+                        int32_t waker) {
   TraceBuilder builder = Drawn();
   builder.CpuSeed(0, 0, kW)
       .Block(2, 0, kW, 0, state)
@@ -169,6 +197,11 @@ Segment SleepWith(std::vector<std::string> stack, bool in_iowait, uint32_t state
       .Preempt(10, 0, 0, kW)
       .Late(0, 11, 12, 4);
   builder.recording().stacks = {std::move(stack)};
+  return builder;
+}
+
+Segment SleepWith(std::vector<std::string> stack, bool in_iowait, uint32_t state, int32_t waker) {
+  const TraceBuilder builder = SleepToTen(std::move(stack), in_iowait, state, waker);
   return Explain(builder.Build()).misses.at(0).segments.at(1);
 }
 
@@ -191,8 +224,56 @@ TEST(BlockKindTest, InnermostFunctionThatSaysSomething) {
 TEST(BlockKindTest, WithoutAStackTheMarkOfAWaitForInput) {
   EXPECT_EQ(SleepWith({}, true, 2, kH).block_kind, BlockKind::kIo);
   EXPECT_EQ(SleepWith({}, false, 2, kH).block_kind, BlockKind::kOther);
-  EXPECT_EQ(SleepWith({}, false, 2, 0).block_kind, BlockKind::kIo);
   EXPECT_EQ(SleepWith({}, false, 1, 0).block_kind, BlockKind::kUnknown);
+}
+
+// Of a sleep that is not interruptible and ends by an interrupt: by which one.
+BlockKind EndedBy(WakerContext context, std::optional<int32_t> irq, const std::string& source,
+                  std::vector<std::string> stack = {}) {
+  TraceBuilder builder = SleepToTen(std::move(stack), false, 2, 0);
+  for (SchedEvent& event : builder.recording().events) {
+    auto* waking = std::get_if<WakingEvent>(&event.body);
+    if (waking == nullptr) continue;
+    waking->context = context;
+    waking->irq = irq;
+    waking->source_name = source;
+  }
+  return Explain(builder.Build()).misses.at(0).segments.at(1).block_kind;
+}
+
+TEST(BlockKindTest, OnlyADevicesInterruptIsInput) {
+  EXPECT_EQ(EndedBy(WakerContext::kHardIrq, 24, "virtio2-req.0"), BlockKind::kIo);
+  EXPECT_EQ(EndedBy(WakerContext::kSoftIrq, {}, "BLOCK"), BlockKind::kIo);
+  EXPECT_EQ(EndedBy(WakerContext::kHardIrq, {}, "call_function"), BlockKind::kUnknown);
+  EXPECT_EQ(EndedBy(WakerContext::kSoftIrq, {}, "RCU"), BlockKind::kUnknown);
+  // A wait for other CPUs: the stack says that it is none for a device.
+  EXPECT_EQ(EndedBy(WakerContext::kHardIrq, 24, "virtio2-req.0",
+                    {"wait_for_completion", "synchronize_rcu"}),
+            BlockKind::kOther);
+}
+
+// What ended a stop or a freeze, not what that waited for.
+TEST(BlockKindTest, StopsAndFreezesHaveNoChain) {
+  const Segment frozen = SleepWith({"do_freezer_trap", "get_signal"}, false, 1, kH);
+  EXPECT_EQ(frozen.block_kind, BlockKind::kFrozen);
+  EXPECT_TRUE(frozen.chain.empty());
+  const Segment stopped = SleepWith({"do_signal_stop", "get_signal"}, false, 1, kH);
+  EXPECT_EQ(stopped.block_kind, BlockKind::kStopped);
+  EXPECT_TRUE(stopped.chain.empty());
+}
+
+// A stops W, and H lets it go on.
+TEST(BlockKindTest, AStopIsWhoseSignalItWas) {
+  const auto subject_of = [](std::optional<Tid> by) {
+    TraceBuilder builder = SleepToTen({}, false, 4, kH);
+    builder.Add(1, 1, StopEvent{Tid{kW}, by});
+    const Miss miss = Explain(builder.Build()).misses.at(0);
+    EXPECT_EQ(miss.segments.at(1).waker, "H");
+    return miss.verdict->subject;
+  };
+  EXPECT_EQ(subject_of(Tid{kA}), "A");
+  EXPECT_EQ(subject_of(Tid{kW}), "self");
+  EXPECT_EQ(subject_of(std::nullopt), "H");
 }
 
 TEST(BlockKindTest, StoppedAndFrozenByTheirStates) {

@@ -67,6 +67,18 @@ TEST(OccupantTest, SomebodyElsesBurnIsNotTheLoad) {
                           "task steal/runqueue_wait/no_preempt 2"));
 }
 
+// Nor does one whose name is written like two of them.
+TEST(OccupantTest, NoTaskIsAJointCause) {
+  TraceBuilder builder = Drawn(1);
+  builder.Name(kA, "burn & read")
+      .CpuSeed(1, 0, kA)
+      .Wake(1, 0, kW)
+      .Preempt(8, 0, kA, kW)
+      .Late(1, 9, 12, 4);
+  EXPECT_THAT(CauseTexts(Explain(builder.Build()), kMs),
+              ElementsAre("burn + read/runqueue_wait/no_preempt 7"));
+}
+
 TEST(OccupantTest, RolesByProcessByForkAndByKind) {
   TraceBuilder builder = Drawn(1);
   builder.Load(20, "burn", "burn/0")

@@ -89,6 +89,19 @@ TEST(ExplainMissTest, TellsTheWholeStory) {
             "deadline by 8.00 ms.\n");
 }
 
+TEST(ExplainMissTest, SaysHowLateATimerFired) {
+  Miss miss = LateFrame();
+  Segment& late = miss.segments.front();
+  late = Segment();
+  late.kind = SegmentKind::kLateRelease;
+  late.start_ns = 100 * kMs;
+  late.end_ns = 112 * kMs;
+  late.timer_expires_ns = 100 * kMs;
+  late.timer_fired_ns = 111 * kMs;
+  EXPECT_THAT(ExplainMiss(VideoUnderBurn(), miss),
+              HasSubstr("late_release, its timer fired 11.00 ms late\n"));
+}
+
 TEST(ExplainMissTest, WithoutATraceItSaysSo) {
   Miss miss = LateFrame();
   miss.segments.clear();

@@ -284,6 +284,12 @@ TEST_F(FtraceDecoderTest, AMoveToAnotherCgroup) {
   EXPECT_THAT(At(5, "cgroup_attach_task", {{F::kTid, 60}, {F::kHierarchy, 6}}), IsEmpty());
 }
 
+TEST_F(FtraceDecoderTest, WhoStopsAWatchedProcess) {
+  EXPECT_EQ(Last<StopEvent>(1, "signal_generate", {{F::kTid, 100}}, {.current = 7}),
+            (StopEvent{Tid{100}, Tid{7}}));
+  EXPECT_THAT(At(2, "signal_generate", {{F::kTid, 60}}, {.current = 7}), IsEmpty());
+}
+
 TEST_F(FtraceDecoderTest, ARecordTooShortForItsFormatGivesNothing) {
   decoder_.emplace(&formats_, options_);
   for (const char* event : {"sched_switch", "sched_waking", "sched_wakeup", "sched_process_fork",

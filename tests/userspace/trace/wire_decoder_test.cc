@@ -429,6 +429,11 @@ TEST_F(WireDecoderTest, ChangesOfAWatchedTask) {
   std::strcpy(cgroup.path, "/a/b");
   Decode(cgroup);
   EXPECT_EQ(Last<CgroupEvent>(), (CgroupEvent{Tid{9}, "/a/b", Tid{4}}));
+  auto stop = Record<whylate_stop>(WHYLATE_STOP, 9);
+  stop.task = 9;
+  stop.by = 4;
+  Decode(stop);
+  EXPECT_EQ(Last<StopEvent>(), (StopEvent{Tid{9}, Tid{4}}));
   auto affinity = Affinity(9, 9, 1, WHYLATE_AFFINITY_SET);
   affinity.by = 4;
   Decode(affinity);
