@@ -123,7 +123,7 @@ class CpuHops {
   ~CpuHops() { Join(); }
   void Start() {
     std::promise<void> done;
-    std::future<void> is_done = done.get_future();
+    done_ = done.get_future();
     thread_ = std::thread([this, done = std::move(done)]() mutable {
       SetThreadName("whylate-hop");
       tid_ = gettid();
@@ -136,19 +136,23 @@ class CpuHops {
       }
       done.set_value();
     });
-    is_done.wait_for(kHopPatience);
+    done_.wait_for(kHopPatience);
   }
   // A CPU that a real-time task never leaves is left to it: the caller's are good enough to end on.
   void Join() {
     if (!thread_.joinable()) return;
     stopping_ = true;
     const absl::StatusOr<CpuSet> own = GetAffinity(Tid{0});
-    if (tid_ != 0 && own.ok()) (void)SetAffinityOf(Tid{tid_}, *own);
+    // Again where it was about to go to one.
+    while (done_.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
+      if (tid_ != 0 && own.ok()) (void)SetAffinityOf(Tid{tid_}, *own);
+    }
     thread_.join();
   }
 
  private:
   std::thread thread_;
+  std::future<void> done_;
   std::atomic<bool> stopping_ = false;
   std::atomic<int32_t> tid_ = 0;
 };
