@@ -1,5 +1,7 @@
 #include "analysis/report/perfetto_packets.h"
 
+#include <string>
+
 #include "analysis/model/perfetto_fields.h"
 
 namespace whylate {
@@ -45,10 +47,14 @@ void DebugAnnotations::Dictionary(absl::string_view name, Fill entries) {
 }
 
 void DebugAnnotations::Array(absl::string_view name, Fill elements) {
-  pbf_writer annotation(message_, field_);
+  // protozero leaves out a submessage that it began and that stayed empty: an array in an array would
+  // lose its place.
+  std::string content;
+  pbf_writer annotation(content);
   if (!name.empty()) AddText(annotation, perfetto::DebugAnnotation::kName, name);
   DebugAnnotations inner(annotation, perfetto::DebugAnnotation::kArrayValues);
   elements(inner);
+  message_.add_message(field_, content);
 }
 
 void PacketStream::Packet(absl::FunctionRef<void(pbf_writer&)> fill) {

@@ -218,6 +218,7 @@ std::string Difference(const Recording& a, const Recording& b) {
   if (a.omitted != b.omitted) return "omitted stretches";
   if (a.roles != b.roles) return "roles";
   if (a.cpus != b.cpus) return "CPUs";
+  if (a.stacks != b.stacks) return "stacks";
   for (size_t i = 0; i < std::min(a.events.size(), b.events.size()); ++i) {
     if (a.events[i] == b.events[i]) continue;
     return absl::StrCat("event ", i, ", of kind ", a.events[i].body.index(), " and ",
