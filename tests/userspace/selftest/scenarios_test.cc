@@ -27,7 +27,9 @@ TEST(ScenarioRowsTest, HaveNamesOfTheirOwnAndAllTheirParts) {
   std::set<std::string> names;
   for (const ScenarioRow& row : ScenarioRows()) {
     EXPECT_TRUE(names.insert(std::string(row.name)).second) << row.name;
-    for (const char c : row.name) EXPECT_TRUE(absl::ascii_islower(c) || c == '_') << row.name;
+    for (const char c : row.name) {
+      EXPECT_TRUE(absl::ascii_islower(static_cast<unsigned char>(c)) || c == '_') << row.name;
+    }
     EXPECT_FALSE(row.what.empty());
     EXPECT_NE(row.proof, nullptr);
     EXPECT_NE(row.build, nullptr);
