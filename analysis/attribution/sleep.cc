@@ -13,9 +13,10 @@ namespace {
 
 // include/linux/sched.h
 constexpr uint32_t kUninterruptible = 0x2;
-constexpr uint32_t kStoppedOrTraced = 0x4 | 0x8;
+constexpr uint32_t kStopped = 0x4;
+constexpr uint32_t kTraced = 0x8;
 constexpr uint32_t kFrozen = 0x8000;
-constexpr uint32_t kStoppedTracedFrozen = kStoppedOrTraced | kFrozen;
+constexpr uint32_t kStoppedTracedFrozen = kStopped | kTraced | kFrozen;
 
 // What a function of the kernel, on the stack of a sleep, says of it. The first row whose text the
 // name of a function begins with, innermost function first.
@@ -144,9 +145,8 @@ bool IsOfDevice(const WakingEvent& waking) {
 
 // A sleep that no task ended, and of which nothing on its stack says that it is for a device.
 void ClassifyInterrupted(const Timeline& timeline, const Cast& cast, TaskIndex task,
-                         const TaskSpan& blocked, Sleep* sleep) {
+                         const TaskSpan& blocked, const SleepTimer& timer, Sleep* sleep) {
   const bool has_timers = timeline.IsWatched(task);
-  const SleepTimer timer = FindTimer(timeline, task, blocked);
   const WakingEvent* waking = Waking(timeline, blocked);
   // An expiry may have been lost.
   const bool was_due = waking != nullptr && waking->context != WakerContext::kUnknown &&
@@ -178,13 +178,30 @@ void ClassifyInterrupted(const Timeline& timeline, const Cast& cast, TaskIndex t
 // there who ended it counts as who did it.
 void ChargeStop(const Timeline& timeline, const Cast& cast, TaskIndex task, const TaskSpan& blocked,
                 Sleep* sleep) {
-  if (sleep->kind != BlockKind::kStopped || !timeline.IsWatched(task)) return;
+  const bool by_signal =
+      sleep->kind == BlockKind::kStopped && (PrevState(timeline, blocked) & kTraced) == 0;
+  if (!by_signal || !timeline.IsWatched(task)) return;
   const int32_t stop = timeline.LastStop(blocked.start_ns);
   if (stop == kNoEvent) return;
   const std::optional<Tid>& by = std::get<StopEvent>(timeline.event(stop).body).by;
   if (!by.has_value()) return;
   const TaskIndex sender = timeline.tasks().Find(*by, static_cast<size_t>(stop));
   sleep->subject = sender == task ? kSubjectSelf : cast.SubjectOf(sender, blocked.start_ns);
+}
+
+// By the state in which it slept, else the stack, else its timer.
+BlockKind KindOf(const Timeline& timeline, const TaskSpan& blocked, const SleepTimer& timer) {
+  const uint32_t state = PrevState(timeline, blocked);
+  if ((state & kFrozen) != 0) return BlockKind::kFrozen;
+  if ((state & (kStopped | kTraced)) != 0) return BlockKind::kStopped;
+  const BlockKind kind = KindOfStack(StackOf(timeline, blocked));
+  // Of other sleeps a timer that expired says nothing: it may have been there for something else.
+  const bool is_sleep =
+      kind == BlockKind::kSleep || (kind == BlockKind::kUnknown && timer.absolute.value_or(false));
+  if (is_sleep && OutlivedItsTimer(timer, blocked, Waking(timeline, blocked))) {
+    return BlockKind::kFrozen;
+  }
+  return kind;
 }
 
 }  // namespace
@@ -251,19 +268,9 @@ Sleep ClassifySleep(const Timeline& timeline, const Cast& cast, TaskIndex task,
   Sleep sleep;
   sleep.waker = cast.WakerName(blocked.waking_event);
   sleep.subject = cast.WakerSubject(blocked.waking_event);
-  const uint32_t state = PrevState(timeline, blocked);
   const WakingEvent* waking = Waking(timeline, blocked);
-  if ((state & kStoppedTracedFrozen) != 0) {
-    sleep.kind = (state & kFrozen) != 0 ? BlockKind::kFrozen : BlockKind::kStopped;
-    ChargeStop(timeline, cast, task, blocked, &sleep);
-    return sleep;
-  }
-  sleep.kind = KindOfStack(StackOf(timeline, blocked));
-  // Of other sleeps a timer that expired says nothing: it may have been there for something else.
   const SleepTimer timer = FindTimer(timeline, task, blocked);
-  const bool is_sleep = sleep.kind == BlockKind::kSleep ||
-                        (sleep.kind == BlockKind::kUnknown && timer.absolute.value_or(false));
-  if (is_sleep && OutlivedItsTimer(timer, blocked, waking)) sleep.kind = BlockKind::kFrozen;
+  sleep.kind = KindOf(timeline, blocked, timer);
   if (sleep.kind == BlockKind::kStopped || sleep.kind == BlockKind::kFrozen) {
     ChargeStop(timeline, cast, task, blocked, &sleep);
     return sleep;
@@ -284,7 +291,7 @@ Sleep ClassifySleep(const Timeline& timeline, const Cast& cast, TaskIndex task,
     sleep.is_chain = true;
     return sleep;
   }
-  ClassifyInterrupted(timeline, cast, task, blocked, &sleep);
+  ClassifyInterrupted(timeline, cast, task, blocked, timer, &sleep);
   return sleep;
 }
 

@@ -196,14 +196,17 @@ Proof ProveWidenedMask() {
   return proof;
 }
 
-// A wake-up looks for an idle CPU behind the cache of the one it was on, and no further.
+// A wake-up looks for an idle CPU behind the cache of the one it was on, and no further. The hog is of the
+// workload's class, and gone when its turn of the CPU is over: the workload is late by its first wait alone.
 absl::StatusOr<ScenarioPlan> PlanPlacement(const ScenarioStage& stage) {
   if (!stage.far) return absl::FailedPreconditionError("needs two last-level caches");
   CpuSet wide = OneCpu(stage.home);
   wide.Add(*stage.far);
-  ScenarioPlan plan = PlanVideo(stage, OneCpu(stage.home), 13 * kNsPerMs);
+  ScenarioPlan plan = PlanVideo(stage, OneCpu(stage.home), 15 * kNsPerMs);
   ASSIGN_OR_RETURN(const std::shared_ptr<Losses> losses, Watch(stage, plan));
-  plan.injectors.push_back(MakeStrikingHog(stage.home, kPlaceEvery, -800'000, 14 * kNsPerMs));
+  Injector hog = MakeStrikingHog(stage.home, kPlaceEvery, -800'000, 2'500'000);
+  hog.settings.fifo_priority = std::nullopt;
+  plan.injectors.push_back(std::move(hog));
   plan.injectors.push_back(MakeMaskHelper(stage.home, wide, -kWidenBeforeNs));
   NarrowToItsWaits(plan, losses, "hog", stage.home);
   return plan;

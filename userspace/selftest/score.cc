@@ -355,7 +355,9 @@ class Judge {
     }
     if (proof_.split_ns && found->means == Means::kThrottles) {
       ++score_.splits;
-      if (std::abs(named_ns - injected_ns) > *proof_.split_ns) {
+      const int64_t off_ns = std::abs(named_ns - injected_ns);
+      if (off_ns > kAllButNs) ++score_.far_splits;
+      if (off_ns > *proof_.split_ns) {
         score_.badly_split.push_back(Describe(miss, amounts));
       }
     }
@@ -429,6 +431,9 @@ std::vector<std::string> Score::Unproven(const Proof& proof, bool quiet) const {
   const auto bad = static_cast<int64_t>(badly_split.size());
   if (quiet && bad * kSplitsPerBadOne > splits) {
     lacks.push_back(absl::StrCat("not split exactly in ", bad, " of ", splits, " windows"));
+  }
+  if (quiet && far_splits > 0) {
+    lacks.push_back(absl::StrCat("split more than 300 us off in ", far_splits, " windows"));
   }
   if (quiet && proof.some_avoidable && avoidable_ns == 0) lacks.push_back("nothing is avoidable");
   if (proof.none_avoidable && avoidable_ns > 0) lacks.push_back("some of it is called avoidable");

@@ -67,6 +67,7 @@ struct Score {
   std::vector<std::string> short_named;
   // Late windows that are split, and those whose split is not as exact as the proof asks.
   int64_t splits = 0;
+  int64_t far_splits = 0;  // of these, off by more than 300 us
   std::vector<std::string> badly_split;
   // Late frames that an expected one alone made late, by its own account; and of these, those whose
   // verdict names it.

@@ -264,8 +264,8 @@ TEST(BlockKindTest, StopsAndFreezesHaveNoChain) {
 
 // A stops W, and H lets it go on.
 TEST(BlockKindTest, AStopIsWhoseSignalItWas) {
-  const auto subject_of = [](std::optional<Tid> by) {
-    TraceBuilder builder = SleepToTen({}, false, 4, kH);
+  const auto subject_of = [](std::optional<Tid> by, uint32_t state = 4) {
+    TraceBuilder builder = SleepToTen({}, false, state, kH);
     builder.Add(1, 1, StopEvent{Tid{kW}, by});
     const Miss miss = Explain(builder.Build()).misses.at(0);
     EXPECT_EQ(miss.segments.at(1).waker, "H");
@@ -274,6 +274,8 @@ TEST(BlockKindTest, AStopIsWhoseSignalItWas) {
   EXPECT_EQ(subject_of(Tid{kA}), "A");
   EXPECT_EQ(subject_of(Tid{kW}), "self");
   EXPECT_EQ(subject_of(std::nullopt), "H");
+  // A tracer's stop is no signal's.
+  EXPECT_EQ(subject_of(Tid{kA}, 8), "H");
 }
 
 TEST(BlockKindTest, StoppedAndFrozenByTheirStates) {

@@ -395,6 +395,34 @@ TEST(ScoreTest, ASplitThatIsOffIsSeen) {
   EXPECT_THAT(ScoreOf(builder, proof).badly_split, SizeIs(1));
 }
 
+// Few are off by a little, none by much.
+TEST(ScoreTest, HowExactSplitsMustBe) {
+  Proof proof;
+  proof.split_ns = 100'000;
+  proof.needs_late_frames = false;
+  Score score;
+  score.splits = 20;
+  score.badly_split.resize(1);
+  EXPECT_THAT(score.Unproven(proof, true), IsEmpty());
+  score.far_splits = 1;
+  EXPECT_THAT(score.Unproven(proof, true), ElementsAre("split more than 300 us off in 1 windows"));
+  score.far_splits = 0;
+  score.splits = 19;
+  EXPECT_THAT(score.Unproven(proof, true), ElementsAre("not split exactly in 1 of 19 windows"));
+}
+
+TEST(ScoreTest, FarSplitsAreCounted) {
+  RunBuilder builder(20);
+  builder.Spends(SegmentKind::kThrottled, 3, 8).Has("quota", 5, Means::kThrottles, "quota");
+  builder.Verdict("quota", "throttled");
+  Proof proof = Expecting("quota", {});
+  proof.split_ns = 100'000;
+  builder.miss().segments.front().end_ns += 300'000;
+  EXPECT_EQ(ScoreOf(builder, proof).far_splits, 0);
+  builder.miss().segments.front().end_ns += 1;
+  EXPECT_EQ(ScoreOf(builder, proof).far_splits, 1);
+}
+
 TEST(ScoreTest, SubjectsAreKnownByTheirBeginnings) {
   RunBuilder builder(20);
   builder.IsInterrupted(0, 20, 14).Has("interrupts", 14, Means::kInterrupts, "softirq*");
