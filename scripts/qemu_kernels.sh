@@ -12,12 +12,14 @@
 # $WHYLATE_QEMU_SHIFT: the guest's clock goes by 2^SHIFT ns with each instruction, and leaps over what
 # is idle, rather than with the time. As long as few of its CPUs are busy, deadlines are the guest's
 # own then, however slow the host is. Not for Linux 6.1, which hangs then when it starts its other CPUs.
+# $WHYLATE_QEMU_KERNELS: the packages that name the newest image of a series; by default those of 6.1, the
+# oldest that is supported, and of 6.12.
 # Exit 0: every command succeeded on every kernel, and no test was skipped. 77: this machine lacks what
 # it takes, and says what.
 set -euo pipefail
 
-# The package that names the newest image of each series, oldest supported kernel first.
-readonly META_PACKAGES=(linux-image-cloud-amd64 linux-image-6.12-cloud-amd64)
+read -ra META_PACKAGES <<<"${WHYLATE_QEMU_KERNELS:-linux-image-cloud-amd64 linux-image-6.12-cloud-amd64}"
+readonly META_PACKAGES
 readonly CACHE=${WHYLATE_KERNEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/whylate-kernels}
 readonly CPUS=${WHYLATE_QEMU_CPUS:-2}
 readonly SECONDS_EACH=${WHYLATE_QEMU_SECONDS:-170}
